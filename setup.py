@@ -1,7 +1,6 @@
 """Compile every ``src/memtree/*.pyx``; metadata lives in pyproject.toml."""
 
 import os
-import sys
 from glob import glob
 
 from Cython.Build import cythonize
@@ -38,9 +37,6 @@ def extension(path):
     name = "memtree." + os.path.splitext(os.path.basename(path))[0]
     return Extension(name, [path], depends=sorted(glob("src/memtree/*.h") + glob("src/memtree/*.pxd")))
 
-
-if sys.version_info < (3, 10):
-    sys.exit("memtree needs Python 3.10 or newer")
 
 setup(
     ext_modules=cythonize(

@@ -30,8 +30,10 @@ class MemtreeError(Exception):
         self.remedy = remedy
 
     def __str__(self):
-        where = "" if self.path is None else f"{self.path}: " if self.line is None else f"{self.path}:{self.line}: "
-        return f"{where}{self.message}" + (f" ({self.remedy})" if self.remedy else "")
+        text = self.message
+        if self.path is not None:
+            text = f"{self.path}: {text}" if self.line is None else f"{self.path}:{self.line}: {text}"
+        return f"{text} ({self.remedy})" if self.remedy else text
 
 
 class BankError(MemtreeError):
