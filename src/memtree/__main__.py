@@ -1,0 +1,5 @@
+"""``python -m memtree``."""
+
+from memtree.cli.main import script
+
+script()

@@ -1,0 +1,1 @@
+"""The command line: ``main`` dispatches, a module a command, each imported only when called."""

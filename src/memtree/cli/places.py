@@ -1,0 +1,60 @@
+"""Open the bank that a command works on."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+
+from memtree.bank import Bank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memtree.cli.options import Values
+
+PATIENCE = 1.0
+"""Seconds of indexing before a progress bar is shown."""
+
+
+class Progress:
+    """A bar on standard error, if indexing takes long and somebody watches."""
+
+    __slots__ = ("_bar", "_begun", "_task")
+
+    def __init__(self):
+        self._begun = 0.0
+        self._bar = None
+        self._task = None
+
+    def __call__(self, done: int, total: int) -> None:
+        now = monotonic()
+        self._begun = self._begun or now
+        if self._bar is None and now - self._begun > PATIENCE and done < total:
+            self._show(total)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+            if done >= total:
+                self._bar.stop()
+                self._bar = None
+
+    def _show(self, total):
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("indexing", total=total)
+        self._bar.start()
+
+
+def open_bank(values: Values) -> Bank:
+    """The bank of ``--bank``, or the one that the current folder is in."""
+    from memtree import workspace
+
+    path = values.bank
+    if path is None:
+        path = workspace.find(".").root
+    return Bank(
+        path,
+        logs=values.logs,
+        mode=getattr(values, "mode", None),
+        progress=Progress() if sys.stderr.isatty() else None,
+    )
