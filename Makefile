@@ -19,7 +19,7 @@ lint: .venv/.dev
 	$(BIN)/lint-imports
 
 bench: .venv/.bench
-	$(BIN)/python -m pytest bench -p benchmark --benchmark-autosave
+	$(BIN)/python -m pytest bench -p benchmark --benchmark-autosave --benchmark-group-by=group
 
 clean:
 	rm -rf .venv build dist src/memtree.egg-info
