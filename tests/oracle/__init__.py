@@ -1,0 +1,1 @@
+"""Small, obviously right pure-Python models that the compiled code must agree with."""
