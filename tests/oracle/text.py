@@ -63,10 +63,12 @@ THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 
 
 def fold(text: str) -> tuple[str, str]:
-    """The text in NFKC without thousands separators, as written and in lower case, of one length."""
-    text = THOUSANDS.sub("", unicodedata.normalize("NFKC", text))
-    text = text.replace("\u0130", "i\u0307")  # the one letter whose lower case is longer
-    return text, text.lower()
+    """The text in NFKC without thousands separators, as written and in lower case, of one length.
+
+    Final sigma reads as sigma, and \u0130 as i, so that a letter has one lower case wherever it stands.
+    """
+    text = THOUSANDS.sub("", unicodedata.normalize("NFKC", text)).replace("\u0130", "i")
+    return text, text.lower().replace("\u03c2", "\u03c3")
 
 
 def respell(text: str) -> str:
@@ -79,50 +81,50 @@ def normalize(text: str) -> str:
 
 # ---------------------------------------------------------------- runs
 
-HANGUL, LATIN, HAN, KANA, OTHER, NONE = "hangul", "latin", "han", "kana", "other", ""
+HANGUL, LATIN, HAN, KANA, MARK, NONE = "hangul", "latin", "han", "kana", "mark", ""
+MAX_RUN = 255  # code points; a longer run goes on as another
 
 
 def char_class(ch: str) -> str:
-    """Class of a character that starts a run (marks only continue one)."""
+    """Class of a character: what may stand together in a run; "other SCRIPT" if no rule is for it."""
     code = ord(ch)
+    if code >= 0x10000:
+        return HAN if 0x20000 <= code < 0x40000 else "other ASTRAL" if ch.isalnum() else NONE
+    category = unicodedata.category(ch)
+    if category in ("Mn", "Mc"):
+        return NONE if 0xFE00 <= code <= 0xFE0F else MARK  # variation selectors say nothing
+    if category[0] != "L" and category not in ("Nd", "Nl"):
+        return NONE
+    name = unicodedata.name(ch, "")
+    if ch.isascii() or name.startswith("LATIN"):
+        return LATIN
     if 0xAC00 <= code <= 0xD7A3:
         return HANGUL
-    if ch.isascii():
-        return LATIN if ch.isalnum() else NONE
-    if any(a <= code <= b for a, b in ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xD7B0, 0xD7FF))):
+    if name.startswith("HANGUL"):
         return NONE  # stray jamo
-    if code in (0x3005, 0x3007) or any(
-        a <= code <= b for a, b in ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
-    ):
+    if name.startswith(("CJK", "IDEOGRAPHIC")):
         return HAN
-    if any(
-        a <= code <= b
-        for a, b in ((0x3041, 0x3096), (0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x31F0, 0x31FF))
-    ):
+    if name.startswith(("HIRAGANA", "KATAKANA")):
         return KANA
-    if ch.isalpha():
-        latin = ((0xC0, 0x2AF), (0x1E00, 0x1EFF), (0x2C60, 0x2C7F), (0xA722, 0xA7FF), (0xAB30, 0xAB64))
-        return LATIN if any(a <= code <= b for a, b in latin) else OTHER
-    return OTHER if unicodedata.category(ch)[0] == "N" else NONE
-
-
-def is_mark(ch: str) -> bool:
-    return unicodedata.category(ch)[0] == "M"
+    return "other " + re.split("[ -]", name)[0]
 
 
 def runs(text: str) -> list[tuple[str, int, int]]:
-    """(class, start, end) of each maximal run; a combining mark continues a Latin or other run."""
+    """(class, start, end) of each maximal run; a mark continues Latin (not a digit) or another script."""
     found: list[tuple[str, int, int]] = []
     for i, ch in enumerate(text):
         kind = char_class(ch)
-        touching = bool(found) and found[-1][2] == i
-        if touching and is_mark(ch) and found[-1][0] in (LATIN, OTHER):
-            kind = found[-1][0]
-        if kind == NONE:
-            continue
-        if touching and found[-1][0] == kind:
-            found[-1] = (kind, found[-1][1], i + 1)
-        else:
+        if found and found[-1][2] == i:
+            last, start, _ = found[-1]
+            marks = kind == MARK and (
+                last.startswith("other") or (last == LATIN and text[i - 1] not in DIGITS)
+            )
+            if (kind == last or (kind == MARK and takes_marks)) and (
+                i - start < MAX_RUN or last in (HANGUL, LATIN)
+            ):
+                found[-1] = (last, start, i + 1)
+                continue
+        if kind not in (NONE, MARK):
             found.append((kind, i, i + 1))
     return found
 
@@ -133,7 +135,7 @@ ENGLISH = Stemmer.Stemmer("english")
 DIGITS = "0123456789"
 LETTERS_OR_DIGITS = re.compile(r"[0-9]+|[^0-9]+")
 VERSION_MARK = re.compile(r"^[vV](?=[0-9]+\.[0-9])")
-MAX_TERM = 128  # characters; what is longer (a blob of base64) is no term
+LEAF = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)+|[^./\\-]+")
 
 
 def english(word: str) -> str:
@@ -144,15 +146,16 @@ def english(word: str) -> str:
 
 
 def camel(word: str) -> list[str]:
-    """Cut before a capital after a small letter, and before the last of several capitals that a small
-    letter follows (parseHTMLResponse), unless it is a plural s (APIs)."""
-    cuts = [0]
-    for i in range(1, len(word)):
-        before, here, after = word[i - 1], word[i], word[i + 1 : i + 2]
-        plural = after == "s" and not word[i + 2 : i + 3].islower()
-        if here.isupper() and (before.islower() or (before.isupper() and after.islower() and not plural)):
-            cuts.append(i)
-    return [word[a:b] for a, b in zip(cuts, cuts[1:] + [len(word)], strict=True)]
+    """Cut before a capital after a small letter, and before one of several capitals that two small letters
+    follow (parseHTMLResponse, but APIs whole)."""
+    small = [ch.isalpha() and fold(ch)[1] == ch for ch in word] + [False, False]
+    capital = [ch.isalpha() and fold(ch)[1] != ch for ch in word]
+    starts = [
+        i
+        for i in range(1, len(word))
+        if capital[i] and (small[i - 1] or (capital[i - 1] and small[i + 1] and small[i + 2]))
+    ]
+    return [word[a:b] for a, b in zip([0, *starts], [*starts, len(word)], strict=True)]
 
 
 @dataclass
@@ -165,9 +168,9 @@ class Latin:
 
 def add_word(word: str, into: Latin) -> None:
     """A run of Latin letters and digits: itself, its camelCase words, and letters | digits apart."""
-    into.both.append(english(word.lower()))
+    into.both.append(english(fold(word)[1]))
     pieces = camel(word)
-    for piece in map(str.lower, pieces):
+    for piece in (fold(piece)[1] for piece in pieces):
         if len(pieces) > 1 and piece not in TABLES.english_stop:
             into.both.append(english(piece))
         smaller = LETTERS_OR_DIGITS.findall(piece)
@@ -184,29 +187,27 @@ def add_leaf(leaf: str, into: Latin, alone: bool) -> None:
         return
     words = [word for word in leaf.split("_") if word]
     if len(words) > 1:
-        into.both.append(leaf.strip("_").lower())
+        into.both.append(fold(leaf.strip("_"))[1])
         alone = False
     for word in words:
-        if alone or word.lower() not in TABLES.english_stop:
+        if alone or fold(word)[1] not in TABLES.english_stop:
             add_word(word, into)
 
 
-def leaves(component: str) -> list[str]:
-    """Versions (digits.digits, a v before) and runs of word characters, left to right."""
-    return re.findall(r"[vV]?[0-9]+(?:\.[0-9]+)+|[^./-]+", component)
-
-
 def latin_terms(text: str) -> Latin:
-    """All terms of a Latin unit as written: a word, an identifier, a version, a file name, a path."""
-    components = text.split("/")
+    """All terms of a Latin unit as written: a word, an identifier, a version, a file name, a path.
+
+    A path gives itself, its components, their leaves (versions and identifiers) and the words of those.
+    """
+    components = re.split(r"[/\\]", text)
     wholes = [text] if len(components) > 1 else []
-    wholes += [component for component in components if len(leaves(component)) > 1]
-    into = Latin([VERSION_MARK.sub("", whole.strip("_").lower()) for whole in wholes])
+    wholes += [component for component in components if len(LEAF.findall(component)) > 1]
+    into = Latin([VERSION_MARK.sub("", fold(whole.strip("_"))[1]) for whole in wholes])
     for component in components:
-        for leaf in leaves(component):
+        for leaf in LEAF.findall(component):
             add_leaf(leaf, into, alone=not wholes)
-    into.both = [term for term in unique(into.both) if len(term) <= MAX_TERM]
-    into.only_s = [term for term in unique(into.only_s) if len(term) <= MAX_TERM and term not in into.both]
+    into.both = unique(into.both)
+    into.only_s = [term for term in unique(into.only_s) if term not in into.both]
     return into
 
 
@@ -234,47 +235,37 @@ class Unit:
 
 
 MAX_SYLLABLES = 64
-
-
-def is_compound(chunk: str) -> bool:
-    """Whether a chunk of words joined by . / - is one unit; words joined by hyphens only are not."""
-    if "/" in chunk:
-        return any(ch not in DIGITS and (ch.isalpha()) for ch in chunk)
-    return "." in chunk
-
-
-def split_chunk(chunk: str) -> list[tuple[int, int]]:
-    """Spans of the Latin units of a chunk."""
-    if is_compound(chunk):
-        return [(0, len(chunk))]
-    if "/" in chunk:  # 24/7, 1.5/2
-        spans, at = [], 0
-        for part in chunk.split("/"):
-            spans += [(at + a, at + b) for a, b in split_chunk(part)]
-            at += len(part) + 1
-        return spans
-    return [match.span() for match in re.finditer(r"[^-]+", chunk)]
+JOINER = re.compile(r"_*[./\\-]_*|_+")
 
 
 def chunks(text: str, found: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Join Latin runs that touch by underscores, or by one of . / - between word characters."""
-    classes = [NONE] * len(text)
+    """Join Latin runs by underscores, or one of . / \\ - with underscores beside it; cut at MAX_RUN.
+
+    What hyphens alone join (multi-agent) stays apart.
+    """
+    is_latin = [False] * (len(text) + 1)
     for kind, start, end in found:
-        classes[start:end] = [kind] * (end - start)
-    word = [kind == LATIN or ch == "_" for kind, ch in zip(classes, text, strict=True)]
+        is_latin[start:end] = [kind == LATIN] * (end - start)
     out = [run for run in found if run[0] != LATIN]
     i = 0
     while i < len(text):
-        if not word[i]:
+        if not is_latin[i] or char_class(text[i]) == MARK:
             i += 1
             continue
-        j = i
-        while j < len(text) and (word[j] or (text[j] in "./-" and j + 1 < len(text) and word[j + 1])):
-            j += 1
-        for a, b in split_chunk(text[i:j]):
-            if text[i + a : i + b].strip("_./-"):
-                out.append((LATIN, i + a, i + b))
-        i = j
+        words, joiners, start, end = [], set(), i, i
+        while end - i < MAX_RUN:
+            if is_latin[end]:
+                end += 1
+                continue
+            joiner = JOINER.match(text, end)
+            if joiner is None or joiner.end() - i >= MAX_RUN or not is_latin[joiner.end()]:
+                break
+            words.append((LATIN, start, end))
+            joiners.add(joiner[0])
+            start = end = joiner.end()
+        words.append((LATIN, start, end))
+        out += words if joiners <= {"-"} else [(LATIN, i, end)]
+        i = end
     return sorted(out, key=lambda run: run[1])
 
 
@@ -498,8 +489,9 @@ def candidates(run: str) -> list[Candidate]:
         if suffix in TABLES.derived and may_be_stem(rest):
             form = key(rest)
             for derivation, cost in TABLES.derived[suffix].items():
-                if form.endswith(derivation) and len(form) > len(derivation):
-                    found.append(noun("H", form[: -len(derivation)], cost, suffix))
+                ending = key(derivation)  # 스럽 ends a key as 스러우
+                if form.endswith(ending) and len(form) > len(ending):
+                    found.append(noun("H", form[: -len(ending)], cost, suffix))
     found += bare(run)
     return without_past_nouns(run, first_of_each(found))
 
@@ -567,17 +559,35 @@ def is_light_verb(run: str) -> bool:
     )
 
 
+def weights(found: list[Candidate], others: dict[tuple[bool, str], float]) -> list[float]:
+    """Posterior of each candidate, ``others``: support by other surfaces for (predicate or not, stem)."""
+    raw = []
+    for c in found:
+        seen = others.get((c.kind == "P", c.stem), 0.0)
+        raw.append(math.exp(-c.cost / 100) * (seen + length_prior(c.n)))
+    return [value / sum(raw) for value in raw]
+
+
+def static_shares(run: str) -> dict[tuple[bool, str], float]:
+    """Static posterior of each (predicate or not, stem)."""
+    found = candidates(run)
+    total: dict[tuple[bool, str], float] = {}
+    for c, weight in zip(found, weights(found, {}), strict=True):
+        total[c.kind == "P", c.stem] = total.get((c.kind == "P", c.stem), 0.0) + weight
+    return total
+
+
 class Support:
     """What other words of the index say for a stem.
 
-    For a surface seen c times, ``own`` gives each of its stems static posterior * sqrt(c).
+    A surface seen c times gives each of its stems ``own`` = static posterior * sqrt(c).
     """
 
     FLOOR = 1e-4
 
     def __init__(self, counts=()):
         self.counts: Counter[str] = Counter()
-        self.total: dict[str, float] = {}
+        self.total: dict[tuple[bool, str], float] = {}
         self.learn(dict(counts))
 
     def learn(self, counts) -> None:
@@ -585,33 +595,30 @@ class Support:
             self.update(surface, self.counts[surface], self.counts[surface] + counts[surface])
 
     def update(self, surface: str, old: int, new: int) -> None:
-        for term, posterior in posteriors(surface):
+        for stem, posterior in static_shares(surface).items():
             if posterior > self.FLOOR:
                 gain = posterior * (math.sqrt(new) - math.sqrt(old))
-                self.total[term] = self.total.get(term, 0.0) + gain
+                self.total[stem] = self.total.get(stem, 0.0) + gain
         self.counts[surface] = new
 
-    def of_others(self, surface: str) -> dict[str, float]:
-        """Support of each term by other surfaces than this one."""
+    def of_others(self, surface: str) -> dict[tuple[bool, str], float]:
+        """Support of each stem of a surface by other surfaces."""
         root = math.sqrt(self.counts[surface])
-        own = {term: p * root for term, p in posteriors(surface) if p > self.FLOOR}
         return {
-            term: max(0.0, self.total.get(term, 0.0) - own.get(term, 0.0)) for term, _ in posteriors(surface)
+            stem: max(0.0, self.total.get(stem, 0.0) - (p * root if p > self.FLOOR else 0.0))
+            for stem, p in static_shares(surface).items()
         }
 
 
 def posteriors(run: str, support: Support | None = None) -> list[tuple[str, float]]:
-    """Terms of a Hangul run with their posterior, best first."""
+    """Terms of a Hangul run with their posterior, best first; then longer, then by code points."""
     found = candidates(run)
     others = support.of_others(run) if support else {}
-    weight: dict[str, float] = {}
-    for c in found:
-        term = marked(c)
-        value = math.exp(-c.cost / 100) * (others.get(term, 0.0) + length_prior(c.n))
-        weight[term] = weight.get(term, 0.0) + value
-    total = sum(weight.values())
-    ordered = sorted(weight, key=lambda term: (-weight[term], -len(term), term))
-    return [(term, weight[term] / total) for term in ordered]
+    total: dict[str, float] = {}
+    for c, weight in zip(found, weights(found, others), strict=True):
+        total[marked(c)] = total.get(marked(c), 0.0) + weight
+    ordered = sorted(total, key=lambda term: (-total[term], -len(term), term))
+    return [(term, total[term]) for term in ordered]
 
 
 def stem(word: str, support: Support | None = None) -> list[tuple[str, float]]:
@@ -631,37 +638,27 @@ def stem_bigrams(term: str) -> list[str]:
     return [term] if len(bare_stem) <= 2 else bigrams(bare_stem)
 
 
-def whole_run_kept(run: str, best: str) -> bool:
-    return best.endswith("~") and len(run) <= 4 and not has_past(run)
-
-
 def document_terms(unit: Unit, support: Support | None) -> tuple[list[str], list[str]]:
     text = unit.text
     if unit.kind in (HANGUL, "glued"):
         ranked = posteriors(text, support)
         best = ranked[0][0]
+        static = [term for term, p in posteriors(text) if p >= 0.05]
         s = [best, best]
-        s += [term for term, p in ranked[1:] if p >= 0.05]
-        if support:
-            s += [term for term, p in posteriors(text) if p >= 0.05 and term not in s]
-        if whole_run_kept(text, best) and text not in s:
+        s += [term for term, p in ranked[1:] if p >= 0.05 or term in static]
+        if best.endswith("~") and len(text) <= 4 and not has_past(text) and text not in s:
             s.append(text)
         return s, stem_bigrams(best)
-    if unit.kind == "counter":
-        return [text, text], [text]
-    if unit.kind == "pair":
-        return [], [text]
-    if unit.kind == "long":
-        return [], bigrams(text)
+    if unit.kind in ("pair", "long"):
+        return [], [text] if unit.kind == "pair" else bigrams(text)
     if unit.kind in ("latin", "kept"):
         parts = latin_terms(text)
         return parts.both + parts.only_s, parts.both
-    s = [text] if len(text) <= MAX_TERM else []
-    if unit.kind == HAN:
-        return s, list(text) + (bigrams(text) if len(text) > 1 else [])
-    if unit.kind == KANA:
-        return s, bigrams(text)
-    return s, s
+    if unit.kind == HAN and len(text) > 1:
+        return [text], [*text, *bigrams(text)]
+    if unit.kind == KANA and len(text) > 1:
+        return [text], bigrams(text)
+    return [text], [text]
 
 
 def query_terms(unit: Unit, support: Support | None) -> tuple[list[tuple[str, float]], list[str]]:
@@ -672,13 +669,10 @@ def query_terms(unit: Unit, support: Support | None) -> tuple[list[tuple[str, fl
         if text not in [term for term, _ in chosen]:
             chosen.append((text, 0.3))
         return shares(chosen), stem_bigrams(ranked[0][0])
-    if unit.kind == "counter":
-        return [(text, 1.0)], [text]
     if unit.kind in ("latin", "kept"):
         parts = latin_terms(text)
-        terms = parts.both + parts.only_s
-        rest = max(1, len(terms) - 1)
-        return shares([(term, 1.0 if i == 0 else 1 / rest) for i, term in enumerate(terms)]), parts.both[:1]
+        whole, *rest = parts.both + parts.only_s
+        return shares([(whole, 1.0)] + [(term, 1 / len(rest)) for term in rest]), [whole]
     s, b = document_terms(unit, support)
     if unit.kind == HAN and len(text) > 1:
         b = bigrams(text)
@@ -691,7 +685,7 @@ def shares(weighted: list[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def is_english_stop(unit: Unit) -> bool:
-    return unit.kind == "latin" and unit.text.strip("_").lower() in TABLES.english_stop
+    return unit.kind == "latin" and fold(unit.text)[1] in TABLES.english_stop
 
 
 def is_korean_stop(unit: Unit, support: Support | None) -> bool:
@@ -700,14 +694,15 @@ def is_korean_stop(unit: Unit, support: Support | None) -> bool:
     return (
         unit.text in TABLES.stop
         or posteriors(unit.text, support)[0][0] in TABLES.stop
-        or any(c.kind == "N" and c.stem in TABLES.ask for c in candidates(unit.text))
+        or any(c.stem in TABLES.ask for c in candidates(unit.text))
     )
 
 
 def left_after_stop_words(found: list[Unit], query: bool, support: Support | None) -> list[Unit]:
     """Units without stop words (and, in a query, without pairs that hold one), or all if none is left."""
     out = [u for u in found if is_english_stop(u) or (query and is_korean_stop(u, support))]
-    inside = [u for u in found if u.kind == "pair" and any(o.start in (u.start, u.end - len(o.text)) for o in out)]
+    edges = {u.start for u in out} | {u.end for u in out}
+    inside = [u for u in found if u.kind == "pair" and (u.start in edges or u.end in edges)]
     left = [u for u in found if u not in out and u not in inside]
     return left or found
 
