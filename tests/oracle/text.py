@@ -116,12 +116,9 @@ def runs(text: str) -> list[tuple[str, int, int]]:
         kind = char_class(ch)
         if found and found[-1][2] == i:
             last, start, _ = found[-1]
-            marks = kind == MARK and (
-                last.startswith("other") or (last == LATIN and text[i - 1] not in DIGITS)
-            )
-            if (kind == last or (kind == MARK and takes_marks)) and (
-                i - start < MAX_RUN or last in (HANGUL, LATIN)
-            ):
+            takes_marks = last.startswith("other") or (last == LATIN and text[i - 1] not in DIGITS)
+            continues = kind == last or (kind == MARK and takes_marks)
+            if continues and (i - start < MAX_RUN or last in (HANGUL, LATIN)):
                 found[-1] = (last, start, i + 1)
                 continue
         if kind not in (NONE, MARK):
