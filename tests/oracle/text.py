@@ -293,7 +293,7 @@ def units(text: str) -> list[Unit]:
         elif glued:
             unit_kind = "glued"
         unit = Unit(unit_kind, run, start, end, after_digit)
-        last = out[-1] if out else None
+        last = next((u for u in reversed(out) if u.kind != "pair"), None)
         if (
             len(run) == 1
             and last is not None
@@ -470,6 +470,17 @@ def extras(stem: str, cost: int, suffix: str) -> list[Candidate]:
     return found
 
 
+def derived(rest: str, suffix: str) -> list[Candidate]:
+    """The noun of a stem that is a noun and 하, 되, 시키, 받, 당하, 스럽 or 롭, at the cost of the whole."""
+    form = key(rest)
+    found = []
+    for derivation, cost in TABLES.derived.get(suffix, {}).items():
+        ending = key(derivation)  # 스럽 ends a key as 스러우
+        if form.endswith(ending) and len(form) > len(ending):
+            found.append(noun("H", form[: -len(ending)], cost, suffix))
+    return found
+
+
 def candidates(run: str) -> list[Candidate]:
     found: list[Candidate] = []
     for rest, suffix in cuts(run):
@@ -483,12 +494,7 @@ def candidates(run: str) -> list[Candidate]:
             if predicate_fits(rest, suffix, condition):
                 found += extras(rest, cost, suffix)
                 found.append(predicate(rest, cost, suffix))
-        if suffix in TABLES.derived and may_be_stem(rest):
-            form = key(rest)
-            for derivation, cost in TABLES.derived[suffix].items():
-                ending = key(derivation)  # 스럽 ends a key as 스러우
-                if form.endswith(ending) and len(form) > len(ending):
-                    found.append(noun("H", form[: -len(ending)], cost, suffix))
+                found += derived(rest, suffix)
     found += bare(run)
     return without_past_nouns(run, first_of_each(found))
 
@@ -546,14 +552,7 @@ def marked(candidate: Candidate) -> str:
 def is_light_verb(run: str) -> bool:
     """A form of 하다, 되다, 시키다 (after a Latin word)."""
     light = ("하", "되", "시키")
-    if key(run) in light:
-        return True
-    if any(c.kind == "P" and c.stem in light for c in candidates(run)):
-        return True
-    return any(
-        may_be_stem(rest) and key(rest) in TABLES.derived.get(suffix, {}) and key(rest) in light
-        for rest, suffix in cuts(run)
-    )
+    return run in ("해", "돼") or any(c.kind == "P" and c.stem in light for c in candidates(run))
 
 
 def weights(found: list[Candidate], others: dict[tuple[bool, str], float]) -> list[float]:
