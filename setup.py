@@ -1,6 +1,7 @@
 """Compile every ``src/memtree/*.pyx``; metadata lives in pyproject.toml."""
 
 import os
+import runpy
 from glob import glob
 
 from Cython.Build import cythonize
@@ -21,6 +22,8 @@ DIRECTIVES = {
 # contract=off: a fused multiply-add would make SIMD and scalar paths differ in the last bit.
 UNIX_FLAGS = ["-O3", "-g0", "-ffp-contract=off", "-fvisibility=hidden", "-Wno-unused-function"]
 MSVC_FLAGS = ["/O2", "/fp:precise"]
+# The tables of src/memtree/data as C arrays.
+TABLES = "build/tables"
 
 
 class BuildExt(build_ext):
@@ -35,7 +38,8 @@ class BuildExt(build_ext):
 
 def extension(path):
     name = "memtree." + os.path.splitext(os.path.basename(path))[0]
-    return Extension(name, [path], depends=sorted(glob("src/memtree/*.h") + glob("src/memtree/*.pxd")))
+    headers = sorted(glob("src/memtree/*.h") + glob("src/memtree/*.pxd"))
+    return Extension(name, [path], include_dirs=["src/memtree", TABLES], depends=[TABLES + "/_tables.h", *headers])
 
 
 # A generated console script imports re before anything of ours (7 ms, half the start of Python); two lines of
@@ -47,6 +51,8 @@ else:
     installed = {
         "entry_points": {"console_scripts": [f"{name} = {place}" for name, place in COMMANDS.items()]}
     }
+
+runpy.run_path("src/memtree/data/generate.py")["write_header"](TABLES + "/_tables.h")
 
 setup(
     **installed,

@@ -1,0 +1,81 @@
+"""C interface of the text analysis: the scanner and the terms of a surface; see `_text.pyx`."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from memtree._korean cimport Candidates
+
+cdef extern from "_strings.h" nogil:
+    ctypedef struct Strings "memtree_strings":
+        uint32_t n
+        uint32_t capacity
+        uint64_t n_slots
+        uint64_t seed
+        uint64_t text_size
+        uint64_t* start
+        uint8_t* tag
+        uint8_t* text
+        uint64_t* slots
+    uint32_t NO_ID "MEMTREE_NO_ID"
+    int strings_init "memtree_strings_init"(Strings*, uint32_t capacity, uint64_t seed)
+    void strings_free "memtree_strings_free"(Strings*)
+    void strings_clear "memtree_strings_clear"(Strings*)
+    const uint8_t* strings_get "memtree_strings_get"(const Strings*, uint32_t id, size_t* length)
+    uint32_t strings_lookup "memtree_strings_lookup"(const Strings*, const uint8_t* text, size_t length, uint8_t tag)
+    uint32_t strings_intern "memtree_strings_intern"(Strings*, const uint8_t* text, size_t length, uint8_t tag)
+
+# Kinds of surfaces: the tag of a surface in its table.
+cdef enum Kind:
+    HANGUL = 1          # a run of Hangul syllables
+    HANGUL_GLUED = 2    # the same right after Latin letters or digits: no stop word
+    COUNTER = 3         # 일 인 만 after a digit, kept as it is
+    HANGUL_LONG = 4     # two syllables of a run of over 64: a bigram
+    PAIR = 5            # two one-syllable runs with one space between
+    LATIN = 6           # letters with their marks, digits
+    IDENTIFIER = 7      # words joined by . _ / \ - or capitals; a word right before Hangul: never a stop word
+    HAN = 8
+    KANA = 9
+    OTHER = 10          # letters of another script
+
+cdef enum:
+    UNKNOWN = 0x80000000    # set in the ids of surfaces that a fixed table does not hold
+    DOCUMENT_B = 2          # `Term.field` of a term that queries do not use: field b in documents
+
+cdef struct Scanner:
+    Strings* known          # surfaces; new ones are added if `adds`, else they go to `unknown`
+    Strings* unknown
+    bint adds
+    bint with_spans
+    bint failed             # no memory
+    uint32_t* ids           # surfaces in order of appearance
+    uint32_t* spans         # start and end of each in code points, if `with_spans`
+    Py_ssize_t n, capacity
+
+cdef struct Term:
+    uint32_t start          # in `Terms.text`
+    uint16_t length
+    uint8_t field           # 0 s, 1 b, or DOCUMENT_B
+    float weight
+
+cdef struct Terms:
+    Term* items
+    Py_ssize_t n, capacity
+    uint8_t* text           # UTF-8
+    Py_ssize_t n_text, text_capacity
+    bint failed
+    bint is_stop            # a stop word; of documents, too, if it is Latin
+    uint32_t best_start     # the best stem in `text`
+    uint16_t n_best         # its bytes, 0 if there is none
+
+cdef str prepare(str text)
+cdef int scan_text(str text, Scanner* scanner) except -1
+cdef void free_scanner(Scanner* scanner) noexcept nogil
+cdef void free_terms(Terms* terms) noexcept nogil
+cdef void clear_terms(Terms* terms) noexcept nogil
+cdef void document_terms(Candidates* work, const double* support, const Py_UCS4* run, int n,
+                         Terms* out) noexcept nogil
+cdef void query_terms(int kind, Candidates* work, const double* support, const Py_UCS4* run, int n,
+                      Terms* out) noexcept nogil
+cdef void simple_terms(int kind, const uint8_t* text, int length, Terms* out) noexcept nogil
+cdef int encode_syllables(const Py_UCS4* run, Py_ssize_t n, uint8_t* out) noexcept nogil
+cdef int latin_terms(int kind, str text, Terms* out) except -1
+cdef int decode_hangul(const uint8_t* text, size_t length, Py_UCS4* out, int room) noexcept nogil
