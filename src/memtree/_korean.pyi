@@ -1,0 +1,1 @@
+"""Stems of one Hangul run; a C interface only, see `_korean.pxd`."""

@@ -1,0 +1,3 @@
+"""Scanner and terms of a text; `analysis` is the public face."""
+
+def document_strings(text: str) -> tuple[list[str], list[str]]: ...
