@@ -25,7 +25,6 @@ cdef struct Candidates:
     int n
     int used                # of the pool
     int n_stems
-    bint is_light           # some predicate reading is 하다, 되다 or 시키다 with nothing before
     Candidate items[MAX_CANDIDATES]
     Stem stems[MAX_CANDIDATES]
     double weights[MAX_CANDIDATES]    # posterior of each candidate

@@ -225,11 +225,11 @@ cdef inline int derivation_length(const Py_UCS4* k, int n, int which) noexcept n
     return 2 * ends_with(k, n, '로', '우')
 
 
-cdef inline int is_light_verb(const Py_UCS4* key, int n) noexcept nogil:
-    """1, 2, 3 if the key is 하, 되, 시키; else 0."""
+cdef inline bint is_light_verb(const Py_UCS4* key, int n) noexcept nogil:
+    """Whether the key is 하, 되 or 시키."""
     if n == 1:
-        return 1 if key[0] == '하' else 2 if key[0] == '되' else 0
-    return 3 if n == 2 and key[0] == '시' and key[1] == '키' else 0
+        return key[0] == '하' or key[0] == '되'
+    return n == 2 and key[0] == '시' and key[1] == '키'
 
 
 cdef inline void add(Candidates* out, const Py_UCS4* key, int length, bint predicate, int n,
@@ -275,8 +275,6 @@ cdef void add_predicate(Candidates* out, const Py_UCS4* stem, int n, int state, 
     cdef int length
     memcpy(key, stem, n * sizeof(Py_UCS4))
     length = make_key(key, n)
-    if is_light_verb(key, length):
-        out.is_light = True
     add(out, key, length, True, min(n, length), state, cost)
 
 
@@ -327,8 +325,6 @@ cdef void add_derived(Candidates* out, const Py_UCS4* stem, int n, int state) no
             taken = derivation_length(key, length, which)
             if taken:
                 add(out, key, length - taken, False, length - taken, state, derived[which])
-            elif which < 3 and is_light_verb(key, length) == which + 1:
-                out.is_light = True
 
 
 cdef bint predicate_fits(Py_UCS4 last, int state, bint closes_with_ss, int n_suffix) noexcept nogil:
@@ -350,17 +346,16 @@ cdef void match_suffix(Candidates* out, const Py_UCS4* run, int n, int cut, int 
     cdef int opening
     if NOUN_COST[state] and not closing and NOUN_CONDITION[state] & letter_conditions(run[cut - 1]):
         add(out, run, cut, False, cut, state, NOUN_COST[state])
-    if not VERB_COST[state] and not DERIVED_ROW[state]:
+    if not VERB_COST[state]:
         return
     last = without_final(run[cut - 1]) if closing else run[cut - 1]
     memcpy(stem, run, cut * sizeof(Py_UCS4))
     stem[cut - 1] = last
-    if not may_be_stem(stem, cut):
+    if not may_be_stem(stem, cut) or not predicate_fits(last, state, closing == F_SS, n - cut + (closing != 0)):
         return
-    if VERB_COST[state] and predicate_fits(last, state, closing == F_SS, n - cut + (closing != 0)):
-        opening = -1 if closing or cut == n else initial(run[cut])
-        add_predicates(out, stem, cut, closing == F_N or closing == F_B or opening == I_N or opening == I_S,
-                       state, VERB_COST[state])
+    opening = -1 if closing or cut == n else initial(run[cut])
+    add_predicates(out, stem, cut, closing == F_N or closing == F_B or opening == I_N or opening == I_S,
+                   state, VERB_COST[state])
     if DERIVED_ROW[state]:
         add_derived(out, stem, cut, state)
 
@@ -416,7 +411,6 @@ cdef void find_candidates(const Py_UCS4* run, int n, Candidates* out) noexcept n
     cdef int i, f, state
     out.n = 0
     out.used = 0
-    out.is_light = False
     state = 0
     match_suffix(out, run, n, n, 0, 0)
     for i in range(n - 1, -1, -1):
@@ -531,8 +525,9 @@ cdef void rank_stems(Candidates* found) noexcept nogil:
 cdef bint drop_glued(const Py_UCS4* run, int n) noexcept nogil:
     """Whether a run right after Latin letters or digits is nothing but a noun suffix, or a form of 하다 되다 시키다."""
     cdef Candidates found
-    cdef Py_UCS4 key[MAX_KEY]
     cdef int i, f, state = 0
+    if n == 1 and (run[0] == '해' or run[0] == '돼'):
+        return True
     for i in range(n - 1, -1, -1):
         f = final(run[i])
         if f:
@@ -546,10 +541,10 @@ cdef bint drop_glued(const Py_UCS4* run, int n) noexcept nogil:
     if state > 0 and NOUN_COST[state]:
         return True
     find_candidates(run, n, &found)
-    if found.is_light:
-        return True
-    memcpy(key, run, n * sizeof(Py_UCS4))
-    return is_light_verb(key, make_key(key, n))
+    for i in range(found.n):
+        if found.items[i].predicate and is_light_verb(&found.pool[found.items[i].key], found.items[i].length):
+            return True
+    return False
 
 
 cdef bint in_ask(const Candidates* found) noexcept nogil:

@@ -1,64 +1,28 @@
-"""The surfaces of an index, their terms, and what they support: text to columns of the term-document matrix.
+"""The lexicon of an index that grows: documents to surfaces, surfaces to columns of the term-document matrix.
 
-A surface has an id from the first time it is scanned. `analyse` learns the support of each stem from the number of
-times that each surface occurs, and then finds the terms of each surface for documents and for queries. Columns are
-the terms of field s, then those of field b. All tables are flat arrays: a lexicon opened from a file reads them where
-they lie, checks every id and offset that it reads, and copies them only when it must grow.
+A surface has an id from the first time it is scanned. `Lexicon.analyse` learns the support of each stem from the number
+of times that each surface occurs, and then finds the terms of each surface for documents and for queries.
 """
 
 from array import array as python_array
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from memtree._korean cimport (
-    MAX_CANDIDATES, MAX_KEY, MAX_SYLLABLES, Candidates, find_candidates, share_stems, weigh,
+from memtree._korean cimport MAX_CANDIDATES, MAX_SYLLABLES, Candidates, find_candidates
+from memtree._support cimport add_support, fill_support
+from memtree._terms cimport (
+    DOCUMENT_B, Term, Terms, clear_terms, document_terms, free_terms, latin_terms, query_terms, simple_terms,
 )
 from memtree._text cimport (
-    HANGUL, HANGUL_GLUED, HANGUL_LONG, IDENTIFIER, LATIN, NO_ID, PAIR, UNKNOWN, DOCUMENT_B, Scanner, Strings, Term, Terms,
-    clear_terms, decode_hangul, document_terms, encode_syllables, free_scanner, free_terms, latin_terms, prepare,
-    query_terms, scan_text, simple_terms, strings_clear, strings_free, strings_get, strings_init, strings_intern,
-    strings_lookup,
+    HANGUL_GLUED, IDENTIFIER, LATIN, NO_ID, TOKEN, Scanner, Strings, decode_hangul, free_scanner, prepare, scan_text, scan_tokens,
+    strings_clear, strings_free, strings_get, strings_init, strings_intern, strings_lookup,
 )
+from memtree._vocabulary cimport IS_STOP, Vocabulary, copy_bytes
 from memtree.errors import IndexFileError
-
-cdef enum:
-    VERSION = 1
-    IS_STOP = 1                 # flags of a surface
-    N_META = 18
-
-cdef double LEAST_SHARE = 1e-4  # least posterior of a stem that a surface supports
-
-
-# ------------------------------------------------------------------------------------------------- support
-
-cdef inline uint32_t find_stem(const Strings* stems, const Candidates* work, int i) noexcept nogil:
-    cdef uint8_t text[3 * MAX_KEY]
-    cdef int size = encode_syllables(&work.pool[work.items[i].key], work.items[i].length, text)
-    return strings_lookup(stems, text, size, work.items[i].predicate)
-
-
-cdef void fill_support(const Strings* stems, const double* sums, Candidates* work, double root,
-                       double* out) noexcept nogil:
-    """S of each candidate by other surfaces; `root`: square root of this surface's own count."""
-    cdef int i
-    cdef uint32_t id
-    cdef double total
-    weigh(work, NULL)
-    share_stems(work)
-    for i in range(work.n):
-        if work.first[i] != i:
-            out[i] = out[work.first[i]]
-            continue
-        id = find_stem(stems, work, i)
-        total = sums[id] if id != NO_ID else 0.0
-        if root and work.shares[i] > LEAST_SHARE:
-            total -= work.shares[i] * root
-        out[i] = total if total > 0.0 else 0.0
 
 
 cdef struct SortKey:
@@ -81,8 +45,6 @@ cdef int compare_keys(const void* a, const void* b) noexcept nogil:
 cdef inline bint same_key(const SortKey* x, const SortKey* y) noexcept nogil:
     return x.length == y.length and memcmp(x.text, y.text, x.length) == 0
 
-
-# ------------------------------------------------------------------------------------------------- vectors
 
 cdef struct Vector:
     uint32_t* items
@@ -110,78 +72,7 @@ cdef inline uint32_t float_bits(float value) noexcept nogil:
     return bits
 
 
-cdef inline float bits_float(uint32_t bits) noexcept nogil:
-    cdef float value
-    memcpy(&value, &bits, 4)
-    return value
-
-
-cdef str decode(const uint8_t* text, size_t length):
-    return PyUnicode_DecodeUTF8(<const char*> text, length, "replace")
-
-
-# --------------------------------------------------------------------------------------------------- query
-
-cdef class Query:
-    """An analysed query; made by `Lexicon.query`.
-
-    Attributes
-    ----------
-    original : str
-        The text as it was given.
-    lexicon : Lexicon
-    """
-
-    def __dealloc__(self):
-        free(self.terms)
-        free(self.words)
-        free(self.text)
-
-    def __len__(self):
-        return self.n_words
-
-    @property
-    def columns(self):
-        """list of (int, int, float, int): column (-1 if no document holds the term), field, weight, word."""
-        cdef Py_ssize_t i
-        return [(-1 if self.terms[i].column == NO_TERM else self.terms[i].column, self.terms[i].field,
-                 self.terms[i].weight, self.terms[i].word) for i in range(self.n_terms)]
-
-    @property
-    def terms(self):
-        """list of (str, int, float, int): term, field (0 s, 1 b), weight, index of its word."""
-        return (<Lexicon> self.lexicon).explain_query(self.original)
-
-    @property
-    def words(self):
-        """list of (str, str): each word as it stands in the text, and its best stem."""
-        cdef Py_ssize_t i
-        return [(self.original[self.words[i].start:self.words[i].end], self.best(i)) for i in range(self.n_words)]
-
-    @property
-    def key(self):
-        """tuple of str: the best stems, sorted; equal for queries of the same words in other order or form."""
-        cdef Py_ssize_t i
-        return tuple(sorted([self.best(i) for i in range(self.n_words)]))
-
-    cdef str best(self, Py_ssize_t i):
-        return decode(self.text + self.words[i].best_start, self.words[i].best_length)
-
-
-cdef struct Found:              # one surface of a query
-    uint8_t kind
-    bint is_stop
-    bint is_known               # its terms lie in the lexicon's table, else in `Terms`
-    bint kept
-    Py_ssize_t first, end
-    uint32_t best
-    uint32_t best_start, n_best # in `Terms.text`, if not known
-    Py_ssize_t word
-
-
-# ------------------------------------------------------------------------------------------------- lexicon
-
-cdef class Lexicon:
+cdef class Lexicon(Vocabulary):
     """Surfaces, terms and support of one index.
 
     Parameters
@@ -196,93 +87,20 @@ cdef class Lexicon:
         Surfaces scanned; terms (columns) of the two fields.
     """
 
-    cdef readonly str mode
-    cdef Strings surfaces       # tag: kind
-    cdef Strings terms          # tag: field
-    cdef Strings stems          # tag: predicate; keys before marking
-    cdef double* sums           # support of each stem
-    cdef uint32_t sums_capacity
-    cdef uint32_t* counts       # of each surface, as last analysed
-    cdef uint32_t* columns      # of each term
-    cdef uint32_t* names        # the term of each column
-    cdef int64_t* doc_indptr    # surface -> columns, repeats kept
-    cdef uint32_t* doc_columns
-    cdef uint32_t* query_indptr # surface -> columns and weights
-    cdef uint32_t* query_columns
-    cdef float* query_weights
-    cdef uint8_t* flags
-    cdef uint32_t* best_columns
-    cdef uint32_t n_analysed    # surfaces that the tables above cover
-    cdef uint32_t n_query       # entries of the query tables
-    cdef uint32_t s_size, b_size
-    cdef object owner           # views of a mapped file, else None
     cdef Terms fixed            # terms of surfaces that need no support, as far as `fixed_ends` reaches
     cdef Vector fixed_ends
     cdef Vector fixed_best
     cdef bint busy
-    cdef tuple keywords
-    cdef object prefixes
 
-    def __cinit__(self, str mode="korean", keywords=()):
-        cdef uint64_t seed = <uint64_t> <uintptr_t> <void*> self
+    def __init__(self, str mode="korean"):
         if mode not in ("korean", "prefix"):
             raise ValueError(f"mode must be 'korean' or 'prefix', not {mode!r}")
         self.mode = mode
-        self.keywords = tuple(keywords)
-        if (strings_init(&self.surfaces, 256, seed) or strings_init(&self.terms, 256, seed)
-                or strings_init(&self.stems, 256, seed)):
-            raise MemoryError
 
     def __dealloc__(self):
-        strings_free(&self.surfaces)
-        strings_free(&self.terms)
-        strings_free(&self.stems)
         free_terms(&self.fixed)
         free(self.fixed_ends.items)
         free(self.fixed_best.items)
-        self.free_tables()
-
-    cdef void free_tables(self) noexcept:
-        """Drop what `analyse` made."""
-        if self.owner is None:
-            free(self.sums)
-            free(self.counts)
-            free(self.columns)
-            free(self.names)
-            free(self.doc_indptr)
-            free(self.doc_columns)
-            free(self.query_indptr)
-            free(self.query_columns)
-            free(self.query_weights)
-            free(self.flags)
-            free(self.best_columns)
-        self.sums = NULL
-        self.sums_capacity = 0
-        self.counts = self.columns = self.names = self.doc_columns = NULL
-        self.query_indptr = self.query_columns = self.best_columns = NULL
-        self.doc_indptr = NULL
-        self.query_weights = NULL
-        self.flags = NULL
-        self.n_analysed = self.n_query = self.s_size = self.b_size = 0
-
-    @property
-    def n_surfaces(self):
-        return self.surfaces.n
-
-    @property
-    def n_s(self):
-        return self.s_size
-
-    @property
-    def n_b(self):
-        return self.b_size
-
-    @property
-    def field_starts(self):
-        """tuple of int: first column of each field, and the number of columns."""
-        return (0, self.s_size, self.s_size + self.b_size)
-
-    # ------------------------------------------------------------------------------------------ documents
 
     def scan(self, str text not None):
         """Surfaces of a document.
@@ -304,7 +122,10 @@ cdef class Lexicon:
         scanner.adds = True
         self.enter()
         try:
-            scan_text(prepare(text), &scanner)
+            if self.mode == "prefix":
+                scan_tokens(prepare(text), &scanner)
+            else:
+                scan_text(prepare(text), &scanner)
             out = python_array("I", bytes(4 * scanner.n))
             if scanner.n:
                 view = out
@@ -338,6 +159,7 @@ cdef class Lexicon:
         self.own()
         self.enter()
         try:
+            self.set_keywords(tuple(keywords))
             self.free_tables()
             self.allocate()
             self.n_analysed = self.surfaces.n
@@ -348,11 +170,20 @@ cdef class Lexicon:
                 raise MemoryError
             if not self.find_terms():
                 raise MemoryError
-            for keyword in keywords:
-                self.add_keyword(keyword)
+            if self.mode == "korean":
+                for keyword in self.keywords:
+                    self.add_keyword(keyword)
             self.number_columns()
         finally:
             self.busy = False
+
+    cdef int set_keywords(self, tuple keywords) except -1:
+        if keywords != self.keywords and self.mode == "prefix":
+            self.prefixes = None
+            free_terms(&self.fixed)     # all of them may change
+            self.fixed_ends.n = self.fixed_best.n = 0
+        self.keywords = keywords
+        return 0
 
     cdef int allocate(self) except -1:
         cdef size_t n = self.surfaces.n
@@ -379,7 +210,9 @@ cdef class Lexicon:
             if kind > HANGUL_GLUED:
                 text = strings_get(&self.surfaces, id, &length)
                 if kind == LATIN or kind == IDENTIFIER:
-                    latin_terms(kind, decode(text, length), &self.fixed)
+                    latin_terms(kind, text, length, &self.fixed)
+                elif kind == TOKEN:
+                    self.token_terms(text, length, &self.fixed)
                 else:
                     simple_terms(kind, text, <int> length, &self.fixed)
             if (self.fixed.failed or not push(&self.fixed_ends, <uint32_t> self.fixed.n)
@@ -397,7 +230,7 @@ cdef class Lexicon:
         cdef bint done = False
         if order != NULL and work != NULL:
             with nogil:
-                strings_clear(&self.stems)
+                strings_clear(&self.sums.stems)
                 for id in range(self.surfaces.n):
                     if self.counts[id] and self.surfaces.tag[id] <= HANGUL_GLUED:
                         order[n].text = strings_get(&self.surfaces, id, &order[n].length)
@@ -417,47 +250,10 @@ cdef class Lexicon:
         free(work)
         return done
 
-    cdef double root_count(self, const uint8_t* text, size_t length) noexcept nogil:
-        """Square root of how often a Hangul run occurs, glued or not."""
-        cdef uint64_t total = 0
-        cdef uint32_t id
-        cdef int kind
-        for kind in range(HANGUL, HANGUL_GLUED + 1):
-            id = strings_lookup(&self.surfaces, text, length, <uint8_t> kind)
-            if id < self.n_analysed:
-                total += self.counts[id]
-        return sqrt(<double> total)
-
     cdef bint learn_surface(self, const SortKey* surface, double root, Candidates* work) noexcept nogil:
         cdef Py_UCS4 run[MAX_SYLLABLES]
-        cdef uint8_t text[3 * MAX_KEY]
-        cdef int i, size, n = decode_hangul(surface.text, surface.length, run, MAX_SYLLABLES)
-        cdef uint32_t id
-        cdef uint32_t before, capacity
-        cdef void* grown
-        if n == 0:
-            return True
-        find_candidates(run, n, work)
-        weigh(work, NULL)
-        share_stems(work)
-        for i in range(work.n):
-            if work.first[i] != i or work.shares[i] <= LEAST_SHARE:
-                continue
-            size = encode_syllables(&work.pool[work.items[i].key], work.items[i].length, text)
-            before = self.stems.n
-            id = strings_intern(&self.stems, text, size, work.items[i].predicate)
-            if id == NO_ID:
-                return False
-            if self.sums == NULL or id >= self.sums_capacity:
-                grown = realloc(self.sums, <size_t> self.stems.capacity * sizeof(double))
-                if grown == NULL:
-                    return False
-                self.sums = <double*> grown
-                self.sums_capacity = self.stems.capacity
-            if id == before:
-                self.sums[id] = 0.0
-            self.sums[id] += work.shares[i] * root
-        return True
+        cdef int n = decode_hangul(surface.text, surface.length, run, MAX_SYLLABLES)
+        return n == 0 or add_support(&self.sums, run, n, root, work)
 
     cdef bint find_terms(self) noexcept:
         """Terms of all surfaces for documents and queries, as ids of `terms`."""
@@ -515,7 +311,7 @@ cdef class Lexicon:
         if n == 0:
             return True
         find_candidates(run, n, work)
-        fill_support(&self.stems, self.sums, work, self.root_count(text, length), support)
+        fill_support(&self.sums, work, self.root_count(text, length), support)
         clear_terms(found)
         document_terms(work, support, run, n, found)
         for i in range(found.n):
@@ -665,104 +461,14 @@ cdef class Lexicon:
                 out += self.expand_row(&ids[0] + starts[d], starts[d + 1] - starts[d], out)
         return memoryview(out_bytes).cast("q"), memoryview(columns).cast("I")
 
-    # --------------------------------------------------------------------------------------------- files
-
-    def to_parts(self, str prefix=""):
-        """The lexicon as flat arrays, to be written to a file.
-
-        Returns
-        -------
-        dict of str to bytes
-            Names start with `prefix`.
-        """
-        cdef uint64_t[N_META] meta
-        cdef dict parts = {}
-        if self.n_analysed != self.surfaces.n:
-            raise ValueError("analyse() must come first")
-        meta[0] = VERSION
-        meta[1] = self.mode == "prefix"
-        save_strings(parts, prefix + "surfaces.", &self.surfaces, &meta[2])
-        save_strings(parts, prefix + "terms.", &self.terms, &meta[6])
-        save_strings(parts, prefix + "stems.", &self.stems, &meta[10])
-        meta[14] = self.n_analysed
-        meta[15] = self.n_query
-        meta[16] = self.s_size
-        meta[17] = self.b_size
-        parts[prefix + "meta"] = copy_bytes(meta, sizeof(meta))
-        for name, field, size in self.tables():
-            parts[prefix + name] = copy_bytes((<void**> <uintptr_t> field)[0], size)
-        return parts
-
-    cdef list tables(self):
-        """Name, address of the pointer and size in bytes of each array but the strings."""
-        cdef size_t n = self.n_analysed, n_terms = self.terms.n
-        return [
-            ("sums", <uintptr_t> &self.sums, self.stems.n * sizeof(double)),
-            ("counts", <uintptr_t> &self.counts, n * sizeof(uint32_t)),
-            ("columns", <uintptr_t> &self.columns, n_terms * sizeof(uint32_t)),
-            ("names", <uintptr_t> &self.names, n_terms * sizeof(uint32_t)),
-            ("query_indptr", <uintptr_t> &self.query_indptr, (n + 1) * sizeof(uint32_t) if n else 0),
-            ("query_columns", <uintptr_t> &self.query_columns, self.n_query * sizeof(uint32_t)),
-            ("query_weights", <uintptr_t> &self.query_weights, self.n_query * sizeof(float)),
-            ("flags", <uintptr_t> &self.flags, n),
-            ("best_columns", <uintptr_t> &self.best_columns, n * sizeof(uint32_t)),
-        ]
-
-    @staticmethod
-    def from_parts(parts, str prefix=""):
-        """A lexicon over arrays that `to_parts` made; nothing is copied.
-
-        Parameters
-        ----------
-        parts : mapping of str to buffer
-        prefix : str
-
-        Raises
-        ------
-        IndexFileError
-            The arrays do not fit together.
-        """
-        cdef Lexicon lexicon
-        cdef uint64_t[N_META] meta
-        cdef list views = []
-        cdef size_t size
-        cdef const void* data
-        data = part_data(parts, prefix + "meta", views, &size)
-        if size != sizeof(meta):
-            raise IndexFileError("the lexicon of the index has a wrong header")
-        memcpy(meta, data, size)
-        if meta[0] != VERSION:
-            raise IndexFileError(f"the lexicon of the index has version {meta[0]}, not {VERSION}")
-        lexicon = Lexicon("prefix" if meta[1] else "korean")
-        strings_free(&lexicon.surfaces)
-        strings_free(&lexicon.terms)
-        strings_free(&lexicon.stems)
-        lexicon.owner = views
-        load_strings(parts, prefix + "surfaces.", &lexicon.surfaces, &meta[2], views)
-        load_strings(parts, prefix + "terms.", &lexicon.terms, &meta[6], views)
-        load_strings(parts, prefix + "stems.", &lexicon.stems, &meta[10], views)
-        if (meta[14] != lexicon.surfaces.n or meta[15] > 0xFFFFFFFF or meta[16] > lexicon.terms.n
-                or meta[16] + meta[17] != lexicon.terms.n):
-            raise IndexFileError("the lexicon of the index has a wrong header")
-        lexicon.n_query = <uint32_t> meta[15]
-        lexicon.n_analysed = <uint32_t> meta[14]
-        lexicon.s_size = <uint32_t> meta[16]
-        lexicon.b_size = <uint32_t> meta[17]
-        for name, field, wanted in lexicon.tables():
-            (<const void**> <uintptr_t> field)[0] = part_data(parts, prefix + name, views, &size)
-            if size != wanted:
-                raise IndexFileError(f"the part {name} of the lexicon has {size} bytes, not {wanted}")
-        return lexicon
-
     cdef int own(self) except -1:
         """Copy what lies in a mapped file, so that it can grow."""
         cdef list views
-        cdef Strings copy
         cdef void** field
         cdef void* data
-        if self.owner is None:
+        if not self.is_mapped:
             return 0
-        for strings_field in (<uintptr_t> &self.surfaces, <uintptr_t> &self.terms, <uintptr_t> &self.stems):
+        for strings_field in (<uintptr_t> &self.surfaces, <uintptr_t> &self.terms, <uintptr_t> &self.sums.stems):
             copy_strings(<Strings*> <uintptr_t> strings_field)
         views = self.owner
         tables = self.tables()
@@ -775,294 +481,10 @@ cdef class Lexicon:
             if size:
                 memcpy(data, field[0], size)
             field[0] = data
+        self.is_mapped = False
+        self.sums.capacity = self.sums.stems.n
         self.owner = None
         return 0
-
-    # --------------------------------------------------------------------------------------------- terms
-
-    def term(self, Py_ssize_t column):
-        """The term of a column.
-
-        Raises
-        ------
-        IndexError
-            There is no such column.
-        """
-        cdef size_t length
-        cdef const uint8_t* text
-        if not 0 <= column < <Py_ssize_t> self.s_size + self.b_size:
-            raise IndexError(f"column {column} of {self.s_size + self.b_size}")
-        text = strings_get(&self.terms, self.names[column], &length)
-        return "" if text == NULL else decode(text, length)
-
-    def column(self, int field, str term not None):
-        """The column of a term in field 0 (s) or 1 (b); -1 if it has none."""
-        cdef bytes encoded = term.encode("utf-8", "surrogatepass")
-        cdef uint32_t found = self.find_column(encoded, len(encoded), <uint8_t> field)
-        return -1 if found == NO_TERM else found
-
-    cdef uint32_t find_column(self, const uint8_t* text, size_t length, uint8_t field) noexcept nogil:
-        cdef uint32_t id
-        if self.columns == NULL:
-            return NO_TERM
-        id = strings_lookup(&self.terms, text, length, field)
-        if id == NO_ID or self.columns[id] >= self.s_size + self.b_size:
-            return NO_TERM
-        return self.columns[id]
-
-    # ------------------------------------------------------------------------------------------- queries
-
-    cdef list best_stems(self, str text):
-        cdef Query query = self.build(text, False, None)
-        return [query.best(i) for i in range(query.n_words)]
-
-    def best(self, str text not None):
-        """Best stem of each word of a text, stop words too.
-
-        Returns
-        -------
-        list of (str, int)
-            The stem and its column of field s, -1 if it has none.
-        """
-        return [(stem, self.column(0, stem)) for stem in self.best_stems(text)]
-
-    def query(self, str text not None):
-        """Analyse a query.
-
-        Returns
-        -------
-        Query
-        """
-        return self.build(text, True, None)
-
-    def explain_query(self, str text not None):
-        """Terms of a query as strings: see `Query.terms`."""
-        cdef list names = []
-        cdef Query query = self.build(text, True, names)
-        return [(name, query.terms[i].field, query.terms[i].weight, query.terms[i].word)
-                for i, name in enumerate(names)]
-
-    cdef Query build(self, str text, bint drops_stop_words, list names):
-        """Analyse a query; with `names`, without the precomputed terms, and their strings go there."""
-        cdef Scanner scanner
-        cdef Strings unknown
-        cdef Terms terms
-        cdef Found* found = NULL
-        cdef Query query = Query.__new__(Query)
-        cdef str prepared = prepare(text)
-        query.original = text
-        query.lexicon = self
-        memset(&scanner, 0, sizeof(scanner))
-        memset(&unknown, 0, sizeof(unknown))
-        memset(&terms, 0, sizeof(terms))
-        scanner.known = &self.surfaces
-        scanner.unknown = &unknown
-        scanner.with_spans = True
-        try:
-            scan_text(prepared, &scanner)
-            found = <Found*> malloc((scanner.n + 1) * sizeof(Found))
-            if found == NULL:
-                raise MemoryError
-            self.find_surfaces(&scanner, &terms, found, names is not None)
-            keep_words(found, scanner.n, drops_stop_words)
-            self.fill(query, &scanner, &terms, found, names)
-            if prepared is not text:
-                map_spans(query, text, prepared)
-        finally:
-            free(found)
-            free_terms(&terms)
-            strings_free(&unknown)
-            free_scanner(&scanner)
-        return query
-
-    cdef int find_surfaces(self, Scanner* scanner, Terms* terms, Found* found, bint afresh) except -1:
-        """Where the terms of each surface of a query lie."""
-        cdef Py_ssize_t i
-        cdef uint32_t id
-        cdef size_t length
-        cdef const uint8_t* text
-        cdef Found* one
-        cdef const Strings* table
-        for i in range(scanner.n):
-            one = &found[i]
-            memset(one, 0, sizeof(Found))
-            id = scanner.ids[i]
-            table = scanner.unknown if id & UNKNOWN else scanner.known
-            one.kind = table.tag[id & ~<uint32_t> UNKNOWN]
-            if not afresh and not id & UNKNOWN and id < self.n_analysed and self.counts[id]:
-                one.is_known = True
-                one.is_stop = self.flags[id] & IS_STOP
-                one.best = self.best_columns[id]
-                one.end = min(self.query_indptr[id + 1], self.n_query)
-                one.first = min(self.query_indptr[id], one.end)
-                if one.best < self.s_size:
-                    continue
-                one.best = NO_TERM
-                if one.kind == PAIR or one.kind == HANGUL_LONG:
-                    continue
-                one.is_known = False
-            text = strings_get(table, id & ~<uint32_t> UNKNOWN, &length)
-            one.first = terms.n
-            terms.n_best = 0
-            terms.is_stop = False
-            if text != NULL:
-                self.find_unknown(one.kind, text, length, terms)
-            one.end = terms.n
-            one.is_stop = terms.is_stop
-            one.best_start = terms.best_start
-            one.n_best = terms.n_best
-            one.best = self.find_column(terms.text + terms.best_start, terms.n_best, 0) if terms.n_best else NO_TERM
-        return 0
-
-    cdef int find_unknown(self, int kind, const uint8_t* text, size_t length, Terms* terms) except -1:
-        """Query terms of a surface by the stored support."""
-        cdef Candidates work
-        cdef Py_UCS4 run[MAX_SYLLABLES]
-        cdef double support[MAX_CANDIDATES]
-        cdef int n
-        if kind == LATIN or kind == IDENTIFIER:
-            latin_terms(kind, decode(text, length), terms)
-        elif kind <= HANGUL_GLUED:
-            n = decode_hangul(text, length, run, MAX_SYLLABLES)
-            if n:
-                find_candidates(run, n, &work)
-                if self.sums == NULL:
-                    query_terms(kind, &work, NULL, run, n, terms)
-                else:
-                    fill_support(&self.stems, self.sums, &work, self.root_count(text, length), support)
-                    query_terms(kind, &work, support, run, n, terms)
-        else:
-            simple_terms(kind, text, <int> length, terms)
-        if terms.failed:
-            raise MemoryError
-        return 0
-
-    cdef int fill(self, Query query, const Scanner* scanner, const Terms* terms, const Found* found,
-                  list names) except -1:
-        """Write the terms and words of the surfaces that are kept."""
-        cdef Py_ssize_t i, j, size = 0, n_text = 0, n_words = 0
-        cdef int field
-        cdef uint32_t column
-        cdef float weight
-        cdef const Found* one
-        cdef const Term* term
-        cdef QueryWord* word
-        cdef QueryTerm* out
-        cdef const uint8_t* text
-        cdef size_t length
-        for i in range(scanner.n):
-            one = &found[i]
-            if one.kept:
-                size += one.end - one.first
-                if one.kind != PAIR:
-                    n_words += 1
-                    if one.is_known and one.best != NO_TERM:
-                        strings_get(&self.terms, self.names[one.best], &length)
-                        n_text += length
-                    else:
-                        n_text += one.n_best
-        query.terms = <QueryTerm*> malloc((size + 1) * sizeof(QueryTerm))
-        query.words = <QueryWord*> malloc((n_words + 1) * sizeof(QueryWord))
-        query.text = <uint8_t*> malloc(n_text + 1)
-        if query.terms == NULL or query.words == NULL or query.text == NULL:
-            raise MemoryError
-        for i in range(scanner.n):
-            one = &found[i]
-            if not one.kept or one.kind == PAIR:
-                continue
-            word = &query.words[query.n_words]
-            word.start = scanner.spans[2 * i]
-            word.end = scanner.spans[2 * i + 1]
-            word.best = one.best
-            if one.is_known and one.best != NO_TERM:
-                text = strings_get(&self.terms, self.names[one.best], &length)
-            else:
-                text = terms.text + one.best_start
-                length = 0 if one.is_known else one.n_best
-            if length:
-                memcpy(query.text + query.n_text, text, length)
-            word.best_start = <uint32_t> query.n_text
-            word.best_length = <uint32_t> length
-            query.n_text += length
-            query.n_words += 1
-        for field in range(2):
-            for i in range(scanner.n):
-                one = &found[i]
-                if not one.kept:
-                    continue
-                for j in range(one.first, one.end):
-                    if one.is_known:
-                        column = self.query_columns[j]
-                        weight = self.query_weights[j]
-                        if (column >= self.s_size and column != NO_TERM) != field:
-                            continue
-                        if column >= self.s_size + self.b_size:
-                            column = NO_TERM
-                    else:
-                        term = &terms.items[j]
-                        if term.field != field:
-                            continue
-                        column = self.find_column(terms.text + term.start, term.length, term.field)
-                        weight = term.weight
-                        if names is not None:
-                            names.append(decode(terms.text + term.start, term.length))
-                    out = &query.terms[query.n_terms]
-                    out.column = column
-                    out.weight = weight
-                    out.field = <uint8_t> field
-                    out.word = <uint16_t> min(one.word, 0xFFFF)
-                    query.n_terms += 1
-        return 0
-
-
-cdef void keep_words(Found* found, Py_ssize_t n, bint drops_stop_words) noexcept nogil:
-    """Mark what stays: no stop words unless nothing else is there; a pair if both its words stay. Number the words."""
-    cdef Py_ssize_t i, last = -1, before = -1, n_words = 0
-    cdef bint all_stop = True
-    for i in range(n):
-        if found[i].kind != PAIR and not found[i].is_stop:
-            all_stop = False
-    for i in range(n):
-        if found[i].kind == PAIR:
-            found[i].kept = last >= 0 and before >= 0 and found[last].kept and found[before].kept
-            found[i].word = found[last].word if last >= 0 else 0
-        else:
-            found[i].kept = all_stop or not drops_stop_words or not found[i].is_stop
-            found[i].word = n_words
-            n_words += found[i].kept
-            before = last
-            last = i
-
-
-cdef int save_strings(dict parts, str prefix, const Strings* strings, uint64_t* meta) except -1:
-    meta[0] = strings.n
-    meta[1] = strings.n_slots
-    meta[2] = strings.seed
-    meta[3] = strings.text_size
-    parts[prefix + "start"] = copy_bytes(strings.start, (strings.n + 1) * sizeof(uint64_t))
-    parts[prefix + "tag"] = copy_bytes(strings.tag, strings.n)
-    parts[prefix + "text"] = copy_bytes(strings.text, strings.text_size)
-    parts[prefix + "slots"] = copy_bytes(strings.slots, strings.n_slots * sizeof(uint64_t))
-    return 0
-
-
-cdef int load_strings(parts, str prefix, Strings* strings, const uint64_t* meta, list views) except -1:
-    """Borrow a table of strings; ids and offsets in it are checked whenever they are read."""
-    cdef size_t n_start, n_tag, n_text, n_slots
-    strings.start = <uint64_t*> part_data(parts, prefix + "start", views, &n_start)
-    strings.tag = <uint8_t*> part_data(parts, prefix + "tag", views, &n_tag)
-    strings.text = <uint8_t*> part_data(parts, prefix + "text", views, &n_text)
-    strings.slots = <uint64_t*> part_data(parts, prefix + "slots", views, &n_slots)
-    if (meta[0] > 0x7FFFFFFF or n_start != (meta[0] + 1) * sizeof(uint64_t) or n_tag != meta[0] or n_text != meta[3]
-            or n_slots % sizeof(uint64_t) or n_slots // sizeof(uint64_t) != meta[1]
-            or meta[1] == 0 or meta[1] & (meta[1] - 1)):
-        memset(strings, 0, sizeof(Strings))
-        raise IndexFileError(f"the part {prefix}* of the lexicon has wrong sizes")
-    strings.n = <uint32_t> meta[0]
-    strings.n_slots = meta[1]
-    strings.seed = meta[2]
-    strings.text_size = meta[3]
-    return 0
 
 
 cdef int copy_strings(Strings* strings) except -1:
@@ -1082,50 +504,3 @@ cdef int copy_strings(Strings* strings) except -1:
             raise IndexFileError("the lexicon of the index is damaged")
     strings[0] = copy
     return 0
-
-
-cdef const void* part_data(parts, str name, list views, size_t* size) except? NULL:
-    """Address and size of a part; the view that keeps it alive goes to `views`."""
-    cdef const unsigned char[::1] view
-    try:
-        part = memoryview(parts[name])
-    except KeyError:
-        raise IndexFileError(f"the index has no part {name}") from None
-    size[0] = part.nbytes
-    if part.nbytes == 0:
-        return NULL
-    views.append(part)
-    view = part.cast("B")
-    return &view[0]
-
-
-cdef bytes copy_bytes(const void* data, size_t size):
-    return PyBytes_FromStringAndSize(<const char*> data, size) if size else b""
-
-
-cdef int map_spans(Query query, str text, str prepared) except -1:
-    """Turn the spans of words in the prepared text into spans of the original."""
-    cdef list starts = original_starts(text)
-    cdef Py_ssize_t i, n = len(starts)
-    if n != len(prepared) + 1:
-        return 0
-    for i in range(query.n_words):
-        query.words[i].start = <uint32_t> <Py_ssize_t> starts[min(query.words[i].start, n - 1)]
-        query.words[i].end = <uint32_t> <Py_ssize_t> starts[min(query.words[i].end, n - 1)]
-    return 0
-
-
-cdef list original_starts(str text):
-    """For each character of NFKC(text), and its end, where the characters that made it start in `text`."""
-    from unicodedata import combining, normalize
-    cdef list starts = []
-    cdef Py_ssize_t i = 0, j, n = len(text)
-    while i < n:
-        j = i + 1
-        while j < n and (combining(text[j]) or 0x1160 <= ord(text[j]) < 0x1200 or 0xFF9E <= ord(text[j]) < 0xFFA0
-                         or (0x314F <= ord(text[j]) < 0x3164)):
-            j += 1
-        starts += [i] * len(normalize("NFKC", text[i:j]))
-        i = j
-    starts.append(n)
-    return starts

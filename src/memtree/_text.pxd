@@ -1,8 +1,6 @@
-"""C interface of the text analysis: the scanner and the terms of a surface; see `_text.pyx`."""
+"""C interface of the scanner and of its table of strings; see `_text.pyx`, `_strings.h`."""
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-
-from memtree._korean cimport Candidates
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from "_strings.h" nogil:
     ctypedef struct Strings "memtree_strings":
@@ -35,10 +33,10 @@ cdef enum Kind:
     HAN = 8
     KANA = 9
     OTHER = 10          # letters of another script
+    TOKEN = 11          # letters, digits and _ of any kind, in mode "prefix"
 
 cdef enum:
     UNKNOWN = 0x80000000    # set in the ids of surfaces that a fixed table does not hold
-    DOCUMENT_B = 2          # `Term.field` of a term that queries do not use: field b in documents
 
 cdef struct Scanner:
     Strings* known          # surfaces; new ones are added if `adds`, else they go to `unknown`
@@ -50,32 +48,25 @@ cdef struct Scanner:
     uint32_t* spans         # start and end of each in code points, if `with_spans`
     Py_ssize_t n, capacity
 
-cdef struct Term:
-    uint32_t start          # in `Terms.text`
-    uint16_t length
-    uint8_t field           # 0 s, 1 b, or DOCUMENT_B
-    float weight
-
-cdef struct Terms:
-    Term* items
-    Py_ssize_t n, capacity
-    uint8_t* text           # UTF-8
-    Py_ssize_t n_text, text_capacity
-    bint failed
-    bint is_stop            # a stop word; of documents, too, if it is Latin
-    uint32_t best_start     # the best stem in `text`
-    uint16_t n_best         # its bytes, 0 if there is none
-
 cdef str prepare(str text)
 cdef int scan_text(str text, Scanner* scanner) except -1
+cdef int scan_tokens(str text, Scanner* scanner) except -1
 cdef void free_scanner(Scanner* scanner) noexcept nogil
-cdef void free_terms(Terms* terms) noexcept nogil
-cdef void clear_terms(Terms* terms) noexcept nogil
-cdef void document_terms(Candidates* work, const double* support, const Py_UCS4* run, int n,
-                         Terms* out) noexcept nogil
-cdef void query_terms(int kind, Candidates* work, const double* support, const Py_UCS4* run, int n,
-                      Terms* out) noexcept nogil
-cdef void simple_terms(int kind, const uint8_t* text, int length, Terms* out) noexcept nogil
+cdef bint is_border(const uint32_t* word, Py_ssize_t i, Py_ssize_t n) noexcept nogil
 cdef int encode_syllables(const Py_UCS4* run, Py_ssize_t n, uint8_t* out) noexcept nogil
-cdef int latin_terms(int kind, str text, Terms* out) except -1
 cdef int decode_hangul(const uint8_t* text, size_t length, Py_UCS4* out, int room) noexcept nogil
+
+cdef struct Edge:
+    uint64_t key            # node << 32 | character, plus 1; 0 for a free slot
+    uint32_t child
+
+cdef class PrefixTrie:
+    cdef readonly tuple keywords
+    cdef Edge* edges
+    cdef uint64_t n_edges
+    cdef uint32_t* ends     # for each node: the first keyword that ends there,
+    cdef uint32_t* least    # and the first one that passes through
+
+    cdef inline uint32_t child(self, uint32_t node, uint32_t c) noexcept nogil
+    cdef uint32_t find(self, str token)
+    cdef str replace(self, str token)

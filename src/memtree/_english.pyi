@@ -1,0 +1,3 @@
+"""Terms of Latin words and identifiers."""
+
+def latin_terms(text: str, is_identifier: bool) -> tuple[list[str], list[str], bool]: ...

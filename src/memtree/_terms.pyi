@@ -1,0 +1,1 @@
+"""Terms of a surface; a C interface only, see `_terms.pxd`."""
