@@ -59,15 +59,15 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
-def write_atomic(path: str, data: bytes, sync: bool = True) -> None:
+def write_atomic(path: str, data, sync: bool = True) -> None:
     """Replace a file's content, wholly or not at all.
 
     Parameters
     ----------
     path : str
         The file; its folder is made if need be. A symbolic link stays one: its target is replaced.
-    data : bytes-like
-        The new content.
+    data : bytes-like, or iterable of bytes-like
+        The new content, whole or in pieces.
     sync : bool
         Flush file and folder to disk before returning. Without, a power failure may lose the new content.
 
@@ -88,9 +88,10 @@ def write_atomic(path: str, data: bytes, sync: bool = True) -> None:
         made = True
         try:
             _copy_mode(target, descriptor)
-            view = memoryview(data).cast("B")
-            while view:
-                view = view[os.write(descriptor, view) :]
+            for piece in (data,) if isinstance(data, (bytes, bytearray, memoryview)) else data:
+                view = memoryview(piece).cast("B")
+                while view:
+                    view = view[os.write(descriptor, view) :]
             if sync:
                 os.fsync(descriptor)
         finally:

@@ -1,0 +1,242 @@
+/* Building postings: a counting sort by term of rows of term ids, or the packing of ready columns. */
+#ifndef MEMTREE_BUILD_H
+#define MEMTREE_BUILD_H
+
+#include "_postings.h"
+
+/* What bitmaps may cost, in hundredths of a byte a posting: with the rest, a posting stays under 5 bytes on file. */
+#define MT_BITMAP_BUDGET 120
+/* From this df a window on, offsets (4 bytes a window) and 2-byte ids are no larger than 4-byte ids. */
+#define MT_WINDOWED_DF 4
+#define MT_NO_TERM_DF ((int64_t)1 << 62)
+
+static int mt_descending(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Decide the layout from the document frequencies; fills indptr and block. Returns 0, or -1 without memory. */
+static int mt_plan(mt_postings *p, const uint32_t *df, int64_t *indptr, int64_t *block) {
+    int64_t t, n = 0, m, floor;
+    uint32_t *candidates;
+    indptr[0] = 0;
+    for (t = 0; t < p->n_terms; t++) indptr[t + 1] = indptr[t] + df[t];
+    p->n_postings = indptr[p->n_terms];
+    p->n_windows = mt_windows(p->n_docs);
+    p->windowed_min = MT_WINDOWED_DF * (p->n_windows > 0 ? p->n_windows : 1);
+    p->bitmap_min = MT_NO_TERM_DF;
+    /* The most frequent terms get bitmaps, as many as the budget allows; sparser than 1 in 512 a search is as good. */
+    m = p->n_windows ? p->n_postings * MT_BITMAP_BUDGET / 100 / (p->n_windows * MT_BITMAP) : 0;
+    floor = p->n_docs / 512 > p->windowed_min ? p->n_docs / 512 : p->windowed_min;
+    if (m > 0) {
+        for (t = 0; t < p->n_terms; t++) n += df[t] >= floor;
+        candidates = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)(n + 1));
+        if (!candidates) return -1;
+        for (n = t = 0; t < p->n_terms; t++)
+            if (df[t] >= floor) candidates[n++] = df[t];
+        qsort(candidates, (size_t)n, sizeof(uint32_t), mt_descending);
+        if (n <= m)
+            p->bitmap_min = floor;
+        else
+            p->bitmap_min = (int64_t)candidates[m] + 1; /* ties at the border all stay out */
+        free(candidates);
+    }
+    block[0] = 0;
+    for (t = 0; t < p->n_terms; t++) block[t + 1] = block[t] + (df[t] ? mt_block_size(p, df[t]) : 0);
+    p->ids_size = block[p->n_terms];
+    return 0;
+}
+
+/* Count the documents of each term. `last` (n_terms, zeroed) marks the last document (+ 1) that held the term. */
+static int mt_count_rows(int64_t n_docs, int64_t n_terms, const int64_t *row, const uint32_t *terms, uint32_t *df,
+                         uint32_t *last, int64_t *bad) {
+    int64_t d, i;
+    for (d = 0; d < n_docs; d++)
+        for (i = row[d]; i < row[d + 1]; i++) {
+            uint32_t t = terms[i];
+            if (t >= n_terms) {
+                *bad = i;
+                return -1;
+            }
+            if (last[t] != d + 1) {
+                last[t] = (uint32_t)(d + 1);
+                df[t]++;
+            }
+        }
+    return 0;
+}
+
+typedef struct {
+    int64_t *pos;
+    uint32_t *tf;
+    int64_t n, room;
+} mt_big_list;
+
+static int mt_big_append(mt_big_list *big, int64_t pos, uint32_t tf) {
+    if (big->n == big->room) {
+        int64_t room = big->room ? 2 * big->room : 64;
+        int64_t *new_pos = (int64_t *)realloc(big->pos, sizeof(int64_t) * (size_t)room);
+        uint32_t *new_tf;
+        if (!new_pos) return -1;
+        big->pos = new_pos;
+        new_tf = (uint32_t *)realloc(big->tf, sizeof(uint32_t) * (size_t)room);
+        if (!new_tf) return -1;
+        big->tf = new_tf;
+        big->room = room;
+    }
+    big->pos[big->n] = pos;
+    big->tf[big->n++] = tf;
+    return 0;
+}
+
+typedef struct {
+    int64_t pos;
+    uint32_t tf;
+} mt_big_pair;
+
+static int mt_big_order(const void *a, const void *b) {
+    int64_t x = ((const mt_big_pair *)a)->pos, y = ((const mt_big_pair *)b)->pos;
+    return x > y ? 1 : x < y ? -1 : 0;
+}
+
+static int mt_big_sort(mt_big_list *big) {
+    int64_t i;
+    mt_big_pair *pairs = (mt_big_pair *)malloc(sizeof(mt_big_pair) * (size_t)(big->n + 1));
+    if (!pairs) return -1;
+    for (i = 0; i < big->n; i++) pairs[i].pos = big->pos[i], pairs[i].tf = big->tf[i];
+    qsort(pairs, (size_t)big->n, sizeof(mt_big_pair), mt_big_order);
+    for (i = 0; i < big->n; i++) big->pos[i] = pairs[i].pos, big->tf[i] = pairs[i].tf;
+    free(pairs);
+    return 0;
+}
+
+/* Where the parts of a term's block lie, for writing. */
+typedef struct {
+    uint32_t *offsets;
+    uint8_t *bitmaps;
+    uint16_t *ids16;
+    uint32_t *ids32;
+} mt_block_parts;
+
+static inline mt_block_parts mt_parts(const mt_postings *p, uint8_t *ids, int64_t term) {
+    mt_block_parts parts = {0, 0, 0, 0};
+    int64_t df = p->indptr[term + 1] - p->indptr[term];
+    uint8_t *at = ids + p->block[term];
+    if (df < p->windowed_min) {
+        parts.ids32 = (uint32_t *)at;
+        return parts;
+    }
+    parts.offsets = (uint32_t *)at;
+    at += ((p->n_windows + 1) * 4 + 7) / 8 * 8;
+    if (df >= p->bitmap_min) {
+        parts.bitmaps = at;
+        at += p->n_windows * MT_BITMAP;
+    }
+    parts.ids16 = (uint16_t *)at;
+    return parts;
+}
+
+static inline void mt_put_id(const mt_postings *p, uint8_t *ids, int64_t term, int64_t at, uint32_t doc) {
+    mt_block_parts parts = mt_parts(p, ids, term);
+    if (parts.ids32)
+        parts.ids32[at] = doc;
+    else
+        parts.ids16[at] = (uint16_t)(doc & (MT_WINDOW - 1));
+}
+
+/* Set each word's rank, once all bits of the windowed terms are set. */
+static void mt_finish_bitmaps(const mt_postings *p, uint8_t *ids) {
+    int64_t t, w, i, j;
+    for (t = 0; t < p->n_terms; t++) {
+        int64_t df = p->indptr[t + 1] - p->indptr[t];
+        mt_block_parts parts;
+        if (df < p->bitmap_min || df < p->windowed_min) continue;
+        parts = mt_parts(p, ids, t);
+        for (w = 0; w < p->n_windows; w++) {
+            uint64_t *bits = (uint64_t *)(parts.bitmaps + w * MT_BITMAP);
+            uint16_t *rank = (uint16_t *)(bits + MT_WORDS);
+            uint16_t before = 0;
+            memset(bits, 0, MT_BITMAP);
+            for (i = parts.offsets[w]; i < (int64_t)parts.offsets[w + 1]; i++)
+                bits[parts.ids16[i] >> 6] |= (uint64_t)1 << (parts.ids16[i] & 63);
+            for (j = 0; j < MT_WORDS; j++) {
+                rank[j] = before;
+                before = (uint16_t)(before + mt_popcount(bits[j]));
+            }
+        }
+    }
+}
+
+/* Second pass of the counting sort: place each (term, document) pair. `used` (n_terms, zeroed) counts the postings
+ * placed, `last` (zeroed) as in mt_count_rows, `slot` holds where a large frequency is counted. */
+static int mt_fill_rows(const mt_postings *p, const int64_t *row, const uint32_t *terms, uint8_t *ids, uint8_t *tf,
+                        uint32_t *used, uint32_t *last, mt_big_list *big) {
+    int64_t d, i, t, w;
+    int64_t n_windowed = 0;
+    uint32_t *slot = NULL, *windowed = NULL;
+    int status = -1;
+    for (t = 0; t < p->n_terms; t++) n_windowed += p->indptr[t + 1] - p->indptr[t] >= p->windowed_min;
+    windowed = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)(n_windowed + 1));
+    if (!windowed) return -1;
+    for (n_windowed = t = 0; t < p->n_terms; t++)
+        if (p->indptr[t + 1] - p->indptr[t] >= p->windowed_min) windowed[n_windowed++] = (uint32_t)t;
+    for (w = 0; w <= p->n_windows; w++) {
+        int64_t end = (w + 1) << MT_WINDOW_BITS;
+        for (i = 0; i < n_windowed; i++) mt_parts(p, ids, windowed[i]).offsets[w] = used[windowed[i]];
+        if (end > p->n_docs) end = p->n_docs;
+        for (d = w << MT_WINDOW_BITS; d < end; d++)
+            for (i = row[d]; i < row[d + 1]; i++) {
+                uint32_t term = terms[i];
+                int64_t at;
+                if (last[term] != d + 1) {
+                    last[term] = (uint32_t)(d + 1);
+                    at = used[term]++;
+                    mt_put_id(p, ids, term, at, (uint32_t)d);
+                    tf[p->indptr[term] + at] = 1;
+                    continue;
+                }
+                at = p->indptr[term] + used[term] - 1;
+                if (tf[at] < MT_BIG_TF - 1) {
+                    tf[at]++;
+                } else if (tf[at] == MT_BIG_TF - 1) {
+                    tf[at] = MT_BIG_TF;
+                    if (!slot && !(slot = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)p->n_terms))) goto done;
+                    slot[term] = (uint32_t)big->n;
+                    if (mt_big_append(big, at, MT_BIG_TF)) goto done;
+                } else {
+                    big->tf[slot[term]]++;
+                }
+            }
+    }
+    mt_finish_bitmaps(p, ids);
+    status = mt_big_sort(big);
+done:
+    free(slot);
+    free(windowed);
+    return status;
+}
+
+/* Pack ready columns: ids ascending within each column (checked by the caller), frequencies of 1 and more. */
+static int mt_fill_columns(const mt_postings *p, const uint32_t *docs, const uint32_t *counts, uint8_t *ids,
+                           uint8_t *tf, mt_big_list *big) {
+    int64_t t, i, w;
+    for (t = 0; t < p->n_terms; t++) {
+        int64_t start = p->indptr[t], df = p->indptr[t + 1] - start;
+        mt_block_parts parts = mt_parts(p, ids, t);
+        for (i = 0; i < df; i++) {
+            uint32_t count = counts[start + i];
+            mt_put_id(p, ids, t, i, docs[start + i]);
+            tf[start + i] = (uint8_t)(count < MT_BIG_TF ? count : MT_BIG_TF);
+            if (count >= MT_BIG_TF && mt_big_append(big, start + i, count)) return -1;
+        }
+        if (parts.offsets)
+            for (i = w = 0; w <= p->n_windows; w++) {
+                while (i < df && (int64_t)docs[start + i] < w << MT_WINDOW_BITS) i++;
+                parts.offsets[w] = (uint32_t)i;
+            }
+    }
+    mt_finish_bitmaps(p, ids);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,303 @@
+"""The compiled kernel against the oracle, to the bit, on random collections, queries and parameters."""
+
+import random
+from array import array
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle.bm25 import Oracle
+
+from memtree._bm25 import METHODS, Postings
+from memtree.errors import IndexFileError
+
+WINDOW = 8192
+
+
+def build(docs, n_terms, field_starts=None):
+    indptr = np.zeros(len(docs) + 1, np.int64)
+    np.cumsum([len(doc) for doc in docs], out=indptr[1:])
+    terms = array("I", [term for doc in docs for term in doc])
+    return Postings.build(indptr, terms, field_starts or (0, n_terms))
+
+
+def same(found, expected):
+    ids, scores = found
+    assert list(ids) == list(expected[0])
+    assert np.array_equal(scores, np.array(expected[1], np.float32))
+
+
+def zipf_docs(seed, n_docs, n_terms, mean_length=6):
+    """Documents of very different lengths over terms of very different frequencies."""
+    rng = random.Random(seed)
+    docs = []
+    for _ in range(n_docs):
+        length = min(int(rng.expovariate(1 / mean_length)), 60)
+        docs.append([int(n_terms * rng.random() ** 4) for _ in range(length)])
+    return docs
+
+
+N_TERMS = 8
+small_docs = st.lists(st.lists(st.integers(0, N_TERMS - 1), max_size=12), max_size=30)
+queries = st.lists(
+    st.tuples(st.integers(0, N_TERMS - 1), st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0, 1e-35, 3.3])), max_size=6
+)
+parameters = st.fixed_dictionaries(
+    {
+        "method": st.sampled_from(METHODS),
+        "k1": st.sampled_from([1.2, 0.9, 0.0, 2.0, 100.0]),
+        "b": st.sampled_from([0.75, 0.4, 0.0, 1.0]),
+        "delta": st.sampled_from([None, 0.25, 1.5]),
+    }
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(docs=small_docs, query=queries, params=parameters, k=st.integers(0, 35), data=st.data())
+def test_search_and_scores_equal_the_oracle(docs, query, params, k, data):
+    if params["method"] == "bm25l" and params["k1"] == 0.0 and params["delta"] == 0.0:
+        params["delta"] = 0.5
+    postings = build(docs, N_TERMS)
+    postings.set_params(**params)
+    oracle = Oracle(docs, **params)
+    terms, weights = [t for t, _ in query], [w for _, w in query]
+    assert np.array_equal(postings.scores(terms, weights), oracle.scores(terms, weights))
+    same(postings.search(terms, weights, k), oracle.search(terms, weights, k))
+    allowed = data.draw(st.sets(st.integers(0, max(len(docs) - 1, 0)), max_size=len(docs)))
+    expected = oracle.search(terms, weights, k, allowed)
+    same(postings.search(terms, weights, k, sorted(allowed, reverse=True)), expected)
+    mask = np.zeros(len(docs), bool)
+    mask[list(allowed)] = True
+    same(postings.search(terms, weights, k, mask), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    docs=small_docs,
+    weights=st.lists(st.floats(-3, 3, width=32), min_size=3, max_size=3),
+    k=st.integers(0, 35),
+)
+def test_negative_weights_equal_the_oracle(docs, weights, k):
+    postings, oracle = build(docs, N_TERMS), Oracle(docs)
+    same(postings.search([0, 1, 2], weights, k), oracle.search([0, 1, 2], weights, k))
+
+
+@pytest.mark.parametrize("n_docs", [1, 15, 16, 17, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW + 5])
+def test_sizes_around_the_window(n_docs):
+    docs = zipf_docs(n_docs, n_docs, 300)
+    postings, oracle = build(docs, 300), Oracle(docs)
+    for terms, k in (([0, 1, 200], 10), ([5], 1), ([250, 299, 3, 0], 50), ([290], 1000)):
+        same(postings.search(terms, None, k), oracle.search(terms, None, k))
+        assert np.array_equal(postings.scores(terms), oracle.scores(terms))
+    allowed = set(range(0, n_docs, 97)) | {n_docs - 1}
+    same(
+        postings.search([0, 1, 200], None, 10, sorted(allowed)), oracle.search([0, 1, 200], None, 10, allowed)
+    )
+
+
+def test_ties_by_id_whatever_k():
+    postings = build([[0, 1]] * 20000, 2)
+    for k in (1, 3, 10, 999, 19999, 30000):
+        ids, scores = postings.search([1, 0], None, k)
+        assert list(ids) == list(range(min(k, 20000)))
+        assert len(set(scores.tolist())) == 1
+
+
+@pytest.mark.parametrize("tf", [1, 7, 8, 253, 254, 255, 256, 1000, 70000])
+def test_term_frequencies_around_the_byte(tf):
+    docs = [[0] * tf, [1], [0] * 300 + [1] * 255, []]
+    postings, oracle = build(docs, 2), Oracle(docs)
+    same(postings.search([0, 1], None, 10), oracle.search([0, 1], None, 10))
+    assert postings.impact(0, 0) == oracle.idf(0) * oracle.saturation(0, 0)
+
+
+def test_more_distinct_lengths_than_codes():
+    lengths = np.arange(1, 66001, dtype=np.uint32)
+    postings = Postings.from_csc(
+        np.array([0, 66000], np.int64),
+        np.arange(66000, dtype=np.uint32),
+        np.ones(66000, np.uint32),
+        66000,
+        (0, 1),
+        lengths,
+    )
+    k = (1.2 * 0.25 + 1.2 * 0.75 / lengths.mean() * lengths).astype(np.float32)
+    idf = np.float32(np.log(1 + 0.5 / 66000.5))
+    expected = idf * (np.float32(1) / (np.float32(1) + k))
+    assert np.array_equal(postings.scores([0]), expected)
+    ids, scores = postings.search([0], None, 66000)
+    assert np.array_equal(ids, np.argsort(-expected, kind="stable"))
+
+
+def test_from_csc_equals_build():
+    docs = zipf_docs(7, 20000, 200)
+    docs[3] = [0] * 300
+    indptr = np.cumsum([0] + [len(doc) for doc in docs])
+    counts = scipy.sparse.csr_array(
+        (np.ones(indptr[-1], np.int64), [t for doc in docs for t in doc], indptr), shape=(len(docs), 200)
+    ).tocsc()
+    counts.sum_duplicates()
+    columns = Postings.from_csc(
+        counts.indptr.astype(np.int64),
+        counts.indices.astype(np.uint32),
+        counts.data.astype(np.uint32),
+        20000,
+        (0, 200),
+    )
+    rows = build(docs, 200)
+    left, right = columns.to_parts(), rows.to_parts()
+    assert {name: bytes(part) for name, part in left.items()} == {
+        name: bytes(part) for name, part in right.items()
+    }
+    assert list(rows.df) == [int(n) for n in np.diff(counts.indptr)]
+
+
+def test_fields_have_their_own_lengths():
+    docs = [([0, 0, 1], [0]), ([1], [1, 1, 2, 2]), ([], [2]), ([2], [])]
+    rows = [list(a) + [t + 3 for t in b] for a, b in docs]
+    postings = build(rows, 6, (0, 3, 6))
+    first, second = Oracle([a for a, _ in docs]), Oracle([b for _, b in docs])
+    assert postings.n_fields == 2
+    assert list(postings.doc_len(0)) == first.lengths
+    assert list(postings.doc_len(1)) == second.lengths
+    assert postings.avgdl(1) == second.avgdl
+    assert np.array_equal(postings.scores([1]), first.scores([1]))
+    assert np.array_equal(postings.scores([4]), second.scores([1]))
+    with pytest.raises(ValueError, match="field"):
+        postings.avgdl(2)
+
+
+def test_given_idf():
+    docs = [[0, 1], [0], [2, 2, 1]]
+    postings = build(docs, 3)
+    idf = np.array([0.5, -1.0, 2.25])
+    postings.set_params(idf=idf)
+    same(postings.search([0, 1, 2], None, 3), Oracle(docs, idf=idf).search([0, 1, 2], None, 3))
+    with pytest.raises(ValueError, match=r"idf\[1\]"):
+        postings.set_params(idf=np.array([0.5, np.nan, 2.25]))
+    with pytest.raises(ValueError, match="3 entries"):
+        postings.set_params(idf=np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0], None, -1), "k must not be negative"),
+        (([3], None, 1), "term id 3"),
+        (([-1], None, 1), "term id -1"),
+        (([0], [float("nan")], 1), "not a finite number"),
+        (([0, 1], [1.0], 1), "weights"),
+        (([0], None, 1, [5]), "document id 5"),
+        (([0], None, 1, [True]), "mask"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    postings = build([[0, 1], [2]], 3)
+    with pytest.raises(ValueError, match=message):
+        postings.search(*arguments)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"k1": float("nan")}, {"k1": -1}, {"b": 1.5}, {"b": float("inf")}, {"delta": -1}, {"method": "bm26"}],
+)
+def test_bad_parameters_are_named(params):
+    with pytest.raises(ValueError, match=next(iter(params))):
+        build([[0]], 1).set_params(**params)
+
+
+def test_malformed_input_to_build():
+    with pytest.raises(ValueError, match="term id 7"):
+        build([[7]], 3)
+    with pytest.raises(ValueError, match="falls"):
+        Postings.build(array("q", [0, 2, 1, 2]), array("I", [0, 0]), (0, 1))
+    with pytest.raises(ValueError, match="field_starts"):
+        Postings.build(array("q", [0]), array("I"), (0, 2, 1))
+    with pytest.raises(ValueError, match="column 0"):
+        Postings.from_csc(array("q", [0, 2]), array("I", [1, 1]), array("I", [1, 1]), 2, (0, 1))
+    with pytest.raises(ValueError, match="column 0"):
+        Postings.from_csc(array("q", [0, 1]), array("I", [2]), array("I", [1]), 2, (0, 1))
+
+
+def test_bytes_a_posting():
+    rng = np.random.default_rng(1)
+    n_docs, n_terms = 100_000, 20_000
+    terms = (n_terms * rng.random(n_docs * 20) ** 3).astype(np.uint32)
+    postings = Postings.build(np.arange(n_docs + 1, dtype=np.int64) * 20, terms, (0, n_terms))
+    assert postings.size_bytes <= 6 * postings.n_postings
+
+
+# ------------------------------------------------------------- stored postings
+
+
+def stored(postings):
+    return {name: bytes(part) for name, part in postings.to_parts("p.").items()}
+
+
+def test_parts_round_trip():
+    docs = zipf_docs(3, 9000, 100)
+    docs[17] = [5] * 1000
+    postings = build(docs, 100)
+    opened = Postings.from_parts(stored(postings), "p.")
+    assert stored(opened) == stored(postings)
+    for terms in ([0, 1, 50], [5, 99], list(range(100))):
+        same(opened.search(terms, None, 20), postings.search(terms, None, 20))
+
+
+def exercise(postings):
+    """Every way into the postings; only memory safety is expected."""
+    n = min(postings.n_terms, 40)
+    terms = list(range(n))
+    postings.search(terms, None, 50)
+    postings.search(terms, [-1.0] * n, 50)
+    if postings.n_docs:
+        postings.search(terms, None, 5, [0, postings.n_docs - 1])
+        postings.impact(0, postings.n_docs - 1)
+    assert postings.scores(terms).shape == (postings.n_docs,)
+    list(postings.df)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_damaged_parts_are_safe(data):
+    parts = {name: bytearray(part) for name, part in FUZZ_PARTS.items()}
+    for _ in range(data.draw(st.integers(1, 6))):
+        part = parts[data.draw(st.sampled_from(sorted(name for name in parts if parts[name])))]
+        if data.draw(st.booleans()):
+            at = data.draw(st.integers(0, len(part) - 1))
+            part[at] = data.draw(st.integers(0, 255))
+        elif len(part) % 8 == 0:
+            at = data.draw(st.integers(0, len(part) // 8 - 1)) * 8
+            value = data.draw(st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 2**33))
+            part[at : at + 8] = value.to_bytes(8, "little", signed=True)
+        else:
+            del part[data.draw(st.integers(0, len(part) - 1)) :]
+    try:
+        postings = Postings.from_parts(parts, "p.")
+    except (IndexFileError, MemoryError):
+        return
+    if postings.n_docs < 1_000_000:
+        exercise(postings)
+
+
+def _fuzz_parts():
+    rng = random.Random(5)
+    docs = [[int(40 * rng.random() ** 3) for _ in range(rng.randrange(8))] for _ in range(2 * WINDOW + 100)]
+    docs[9] = [3] * 400
+    return stored(build(docs, 40))
+
+
+FUZZ_PARTS = _fuzz_parts()
+
+
+def test_ids_out_of_range_are_skipped():
+    parts = stored(build([[0, 1]] * 3, 2))
+    for name in ("p.ids", "p.block", "p.indptr", "p.tf", "p.doc_len"):
+        damaged = dict(parts, **{name: b"\xff" * len(parts[name])})
+        exercise(Postings.from_parts(damaged, "p."))
+    with pytest.raises(IndexFileError, match="wrong size"):
+        Postings.from_parts(dict(parts, **{"p.tf": b""}), "p.")
+    with pytest.raises(IndexFileError, match="description"):
+        Postings.from_parts(dict(parts, **{"p.meta": b"\0" * 9}), "p.")
