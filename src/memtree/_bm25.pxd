@@ -59,6 +59,7 @@ cdef class Postings:
         self, const uint32_t* terms, const float* weights, Py_ssize_t n, float* scores
     ) noexcept nogil
     cdef int64_t document_frequency(self, int64_t term) noexcept nogil
+    cdef bint contains(self, int64_t term, int64_t doc) noexcept nogil
     cdef int64_t field_of(self, int64_t term) noexcept nogil
     cdef void forget(self) noexcept
     cdef int set_shape(self, int64_t n_docs, field_starts) except -1

@@ -58,6 +58,7 @@ cdef extern from "_search.h":
 
     int64_t mt_windows(int64_t n_docs) noexcept nogil
     void mt_open_term(const mt_postings* p, int64_t term, mt_term* out) noexcept nogil
+    int64_t mt_probe(const mt_term* t, int64_t window, uint32_t local) noexcept nogil
     void mt_seek(mt_term* t, int64_t window) noexcept nogil
     float mt_contribution(
         const mt_postings* p, const mt_term* t, int64_t window, uint32_t local
@@ -522,6 +523,17 @@ cdef class Postings:
         cdef mt_term opened
         mt_open_term(&self.p, term, &opened)
         return opened.df
+
+    cdef bint contains(self, int64_t term, int64_t doc) noexcept nogil:
+        """Whether a document holds a term; False if either is out of range."""
+        cdef mt_term opened
+        if not 0 <= term < self.p.n_terms or not 0 <= doc < self.p.n_docs:
+            return False
+        mt_open_term(&self.p, term, &opened)
+        if not opened.df:
+            return False
+        mt_seek(&opened, doc >> MT_WINDOW_BITS)
+        return mt_probe(&opened, doc >> MT_WINDOW_BITS, <uint32_t>(doc & (MT_WINDOW - 1))) >= 0
 
     cdef int64_t field_of(self, int64_t term) noexcept nogil:
         cdef int64_t field = 0

@@ -1,0 +1,364 @@
+"""Class Bank: what stays open between calls, and the public verbs."""
+
+from __future__ import annotations
+
+import os
+from _thread import RLock
+from io import StringIO
+from time import monotonic
+
+from memtree import config, workspace
+from memtree.cache import Buffer, QueryCache
+from memtree.errors import PathError
+from memtree.recall import Explanation, Recall, explain
+from memtree.refresh import Changes, damage, idf_cache_state, index_path, renew, stored, write_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+MAX_QUERY_CHARS = 32_768
+MAX_TEXT_BYTES = 32 * 1024 * 1024
+"""Bytes of files kept in memory for the text of hits."""
+NO_WORDS = "the query holds no word to search for"
+EMPTY_BANK = "the bank holds no Markdown file"
+
+
+def _count(value, name):
+    """Check a number of things wanted."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        if hasattr(value, "__index__"):
+            return value.__index__()
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must be 0 or more, not {value}")
+    return value
+
+
+def _day(value, name):
+    """Ordinal of a date, of "YYYY-MM-DD", or None."""
+    if value is None:
+        return None
+    from datetime import date
+
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value).toordinal()
+        except ValueError:
+            raise ValueError(f"{name} must be a date like 2026-01-31, not {value!r}") from None
+    if isinstance(value, date):
+        return value.toordinal()
+    raise TypeError(f"{name} must be a date or a text like 2026-01-31, not {value!r}")
+
+
+class _State:
+    """One generation, whole: a recall takes it once and is not disturbed by a refresh."""
+
+    __slots__ = ("_held", "_texts", "bank", "index", "masks", "searcher")
+
+    def __init__(self, bank, index):
+        self.bank = bank
+        self.index = index
+        self.masks: dict[tuple, bytes] = {}
+        self._texts: dict[int, bytes] = {}
+        self._held = 0
+        self.searcher = index.searcher(bank.settings, self._read)
+
+    def _read(self, file, start, end):
+        """Text between two bytes of a file, as far as it is still there."""
+        data = self._texts.get(file)
+        if data is None:
+            try:
+                with open(self.bank.workspace.locate(self.index.paths[file]), "rb") as handle:
+                    data = handle.read(self.bank.settings.max_file_size + 1)
+            except (OSError, PathError):
+                return ""
+            if self._held + len(data) > MAX_TEXT_BYTES:
+                self._texts.clear()
+                self._held = 0
+            self._texts[file] = data
+            self._held += len(data)
+        return data[start:end].decode("utf-8", "replace")
+
+    def mask(self, under, since, until):
+        """Files that pass the filters, as a byte each."""
+        key = (under, since, until)
+        found = self.masks.get(key)
+        if found is None:
+            first = _day(since, "since") or 0
+            last = _day(until, "until") or (1 << 31)
+            folder = None if under is None else workspace.nfc(under).strip("/")
+            dated = since is not None or until is not None
+            found = bytes(
+                (not folder or path == folder or path.startswith(folder + "/"))
+                and (not dated or first <= self.index.day(i) <= last)
+                for i, path in enumerate(self.index.paths))
+            self.masks[key] = found
+        return found
+
+
+class Bank:
+    """A folder of Markdown notes that can be asked.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A workspace (a folder that holds ``bank/``) or any folder of Markdown.
+    check_interval : float, optional
+        Seconds between looks for edits made by others; 0 looks at each call. Default: the setting, 1 s.
+    logs : bool
+        Search the daily logs in ``memory/`` too.
+    mode : {"korean", "prefix"}, optional
+        Text analysis; default: the setting, "korean".
+
+    Raises
+    ------
+    BankError
+        There is no such folder.
+    SettingsError
+        memtree.toml can't be used.
+
+    Examples
+    --------
+    >>> from memtree import Bank
+    >>> bank = Bank("examples/bank")
+    >>> bank.recall("가치관이 뭐야?")[0].path
+    'identity/values.md'
+    """
+
+    def __init__(self, path=".", *, check_interval: float | None = None, logs: bool = False, mode: str | None = None,
+                 progress: Callable[[int, int], None] | None = None):
+        self.workspace = workspace.Workspace(os.fspath(path))
+        self.settings = config.load(self.workspace)
+        if mode is not None:
+            if mode not in config.MODES:
+                raise ValueError(f"mode must be one of {', '.join(config.MODES)}, not {mode!r}")
+            self.settings.mode = mode
+        self.logs = logs
+        self.check_interval = self.settings.check_interval if check_interval is None else float(check_interval)
+        if not self.check_interval >= 0:
+            raise ValueError(f"check_interval must be 0 or more seconds, not {check_interval!r}")
+        self._lock = RLock()
+        self._cache = QueryCache(self.settings.cache_entries, self.settings.cache_seconds)
+        self._state: _State | None = None
+        self._checked = float("-inf")
+        self._progress = progress
+        self.problems: list[tuple[str, int | None, str]] = []
+
+    def refresh(self, *, rebuild: bool = False) -> Changes:
+        """Notice what is new, changed or gone, and renew the index.
+
+        Parameters
+        ----------
+        rebuild : bool
+            Read every file again.
+
+        Returns
+        -------
+        Changes
+            True if there was any.
+        """
+        with self._lock:
+            begun = monotonic()
+            old, problem = (None if self._state is None else self._state.index), None
+            if old is None and not rebuild:
+                old, problem = stored(self.workspace, self.settings, self.logs)
+            index, changes = renew(None if rebuild else old, self.workspace, self.settings, self.logs,
+                                   progress=self._progress)
+            if self._state is None or index is not self._state.index:
+                if self._state is not None and index.generation != self._state.index.generation:
+                    self._cache.clear()
+                self._state = _State(self, index)
+            if problem is not None:
+                changes.problems.insert(0, (index_path(self.workspace, self.settings, self.logs), None, problem))
+            self.problems = changes.problems
+            self._checked = begun
+            return changes
+
+    def write_tree(self) -> None:
+        """Write ``_meta/tree-index.json``: generated nodes and the IDF cache; what people wrote in it stays.
+
+        Raises
+        ------
+        MemtreeError
+            The file that is there is malformed; it is left as it is.
+        """
+        with self._lock:
+            state = self._current()
+            self._state = _State(self, write_tree(state.index, self.workspace, self.settings, self.logs))
+
+    def _current(self) -> _State:
+        """The state to answer from, checked for edits when the interval is over."""
+        if self._state is None or monotonic() - self._checked >= self.check_interval:
+            self.refresh()
+        return self._state
+
+    def recall(self, query: str, k: int = 5, *, under: str | None = None, since: date | str | None = None,
+               until: date | str | None = None, passages: int = 3, buffer: bool = False) -> Recall:
+        """Find the memories that answer a query.
+
+        Parameters
+        ----------
+        query : str
+            Plain words in any language; there is no query syntax.
+        k : int
+            Most files wanted.
+        under : str, optional
+            Only files in this folder of the bank.
+        since, until : date or str, optional
+            Only files of these days, both included: the date in the file's name or front matter, else the day of
+            its last change.
+        passages : int
+            Most passages a file.
+        buffer : bool
+            Also keep the answer in ``recall/`` for an hour.
+
+        Returns
+        -------
+        Recall
+            Hits by higher score, then lower path.
+
+        Raises
+        ------
+        ValueError
+            `k` or `passages` is negative, a date is none, or the query is over 32,768 characters.
+        """
+        state = self._state
+        if state is None or monotonic() - self._checked >= self.check_interval:
+            state = self._current()
+        key = (query, k, under, since, until, passages)
+        try:
+            answer = self._cache.exact(key)
+        except TypeError:
+            answer = None
+        if answer is None:
+            answer = self._search(state, key)
+        if buffer:
+            Buffer(self.workspace.recall, self.settings.buffer_seconds).write(answer)
+        return answer
+
+    def _search(self, state: _State, key: tuple) -> Recall:
+        """Answer a question that was not asked lately."""
+        query, k, under, since, until, passages = key
+        if not isinstance(query, str):
+            raise TypeError(f"query must be a text, not {type(query).__name__}")
+        if len(query) > MAX_QUERY_CHARS:
+            raise ValueError(f"query has {len(query)} characters, at most {MAX_QUERY_CHARS} can be searched")
+        k = _count(k, "k")
+        passages = _count(passages, "passages")
+        settings = self.settings
+        searcher = state.searcher
+        analysed = searcher.query(query)
+        terms = (analysed.key, k, under, since, until, passages)
+        answer = self._cache.same_terms(terms)
+        if answer is not None:
+            return answer.with_tier(1, query)
+        mask = None
+        if under is not None or since is not None or until is not None:
+            mask = state.mask(under, since, until)
+        hits, coverage = searcher.search(analysed, k, passages, mask, settings.weight_tree, settings.weight_bm25)
+        note = None if hits else NO_WORDS if not analysed.words else None if state.index.n_files else EMPTY_BANK
+        answerable = bool(hits) and coverage >= settings.answerable_min
+        answer = Recall(query, hits, answerable, coverage, 2, state.index.generation, note)
+        self._cache.put(key, terms, answer.with_tier(0))
+        return answer
+
+    def explain(self, query: str, path: str) -> Explanation:
+        """Take the score of one file for a query apart; the parts add up to it.
+
+        Raises
+        ------
+        PathError
+            The bank has no such file.
+        """
+        state = self._current()
+        file = self._file(state, path)
+        return explain(state.searcher, state.index.node_names(), query, file, self.settings.weight_tree,
+                       self.settings.weight_bm25)
+
+    def _file(self, state, path):
+        """Document id of a path."""
+        from bisect import bisect_left
+
+        wanted = workspace.nfc(os.fspath(path))
+        paths = state.index.paths
+        at = bisect_left(paths, wanted)
+        if at == len(paths) or paths[at] != wanted:
+            raise PathError("no such file in the bank", path, remedy="memtree status --files lists them")
+        return at
+
+    def get(self, path: str, lines: tuple[int, int] | int | None = None) -> str:
+        """The text of a file, or of some lines of it.
+
+        Parameters
+        ----------
+        path : str
+            Relative to the bank.
+        lines : (first, last) or int, optional
+            From 1, both included.
+
+        Raises
+        ------
+        PathError
+            The bank has no such file.
+        """
+        state = self._current()
+        path = state.index.paths[self._file(state, path)]
+        real = self.workspace.locate(path)
+        try:
+            with open(real, "rb") as handle:
+                text = handle.read().decode("utf-8", "replace").removeprefix("\ufeff")
+        except OSError as error:
+            raise PathError(f"can't be read: {error.strerror}", path) from None
+        if lines is None:
+            return text
+        first, last = (lines, lines) if isinstance(lines, int) else lines
+        if first < 1 or last < first:
+            raise ValueError(f"lines must be first and last from 1 up, not {lines!r}")
+        # str.splitlines would also split at characters that are no line ends in Markdown.
+        return "".join(list(StringIO(text, newline=""))[first - 1:last])
+
+    def paths(self) -> list[str]:
+        """Paths of the indexed files, in order."""
+        return list(self._current().index.paths)
+
+    def status(self) -> dict:
+        """What is indexed and what is wrong, as plain data.
+
+        Returns
+        -------
+        dict
+            bank, files, passages, terms, nodes, index (its path), index_bytes, generation, mode, idf_cache (text),
+            problems: list of dict with path, line, message.
+        """
+        state = self._current()
+        index = state.index
+        path = index_path(self.workspace, self.settings, self.logs)
+        return {
+            "bank": self.workspace.bank, "files": index.n_files, "passages": index.n_passages,
+            "terms": index.n_terms, "nodes": len(index.node_names()), "index": path,
+            "index_bytes": os.stat(path).st_size if os.path.exists(path) else 0, "generation": index.generation,
+            "mode": self.settings.mode, "idf_cache": idf_cache_state(index, self.workspace),
+            "problems": [{"path": where, "line": line, "message": message} for where, line, message in self.problems],
+        }
+
+    def check(self) -> list[dict]:
+        """Verify every checksum of the index on disk; a damaged one is rebuilt at the next recall.
+
+        Returns
+        -------
+        list of dict
+            path, line (None) and message of each damage.
+        """
+        path = index_path(self.workspace, self.settings, self.logs)
+        problem = damage(path)
+        if problem is None:
+            return []
+        with self._lock:
+            self._state = None
+            os.unlink(path)
+        return [{"path": path, "line": None, "message": problem}]
+
+    def __repr__(self) -> str:
+        return f"Bank({self.workspace.root!r})"

@@ -1,0 +1,192 @@
+"""Answers: ranked hits with what made their scores."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memtree._recall import Hit, Searcher
+
+
+class Recall:
+    """The answer to a query: a sequence of hits, best first.
+
+    Attributes
+    ----------
+    query : str
+    hits : list of Hit
+    answerable : bool
+        Whether the bank seems to know; the hits are there in any case.
+    coverage : float
+        Share of the query's words, weighted by idf, that the best file holds.
+    tier : int
+        0 the same question again, 1 the same words in other order or with other particles, 2 a search.
+    generation : int
+        Of the index that answered.
+    note : str or None
+        Why there is no hit, where that needs saying.
+    """
+
+    __slots__ = ("answerable", "coverage", "generation", "hits", "note", "query", "tier")
+
+    def __init__(self, query, hits, answerable, coverage, tier, generation, note=None):
+        self.query = query
+        self.hits = hits
+        self.answerable = answerable
+        self.coverage = coverage
+        self.tier = tier
+        self.generation = generation
+        self.note = note
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, i):
+        return self.hits[i]
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __contains__(self, hit) -> bool:
+        return hit in self.hits
+
+    def __bool__(self) -> bool:
+        return bool(self.hits)
+
+    def __repr__(self) -> str:
+        return (f"Recall({self.query!r}, {len(self.hits)} hits, answerable={self.answerable}, "
+                f"coverage={self.coverage:.2f}, tier={self.tier})")
+
+    def with_tier(self, tier: int, query: str | None = None) -> Recall:
+        """The same answer as another tier gives it."""
+        return Recall(self.query if query is None else query, self.hits, self.answerable, self.coverage, tier,
+                      self.generation, self.note)
+
+    def to_dict(self) -> dict:
+        """The answer as plain data, for JSON."""
+        return {"query": self.query, "answerable": self.answerable, "coverage": self.coverage, "tier": self.tier,
+                "generation": self.generation, **({"note": self.note} if self.note else {}),
+                "hits": [hit.to_dict() for hit in self.hits]}
+
+
+class Part:
+    """One part of a score.
+
+    Attributes
+    ----------
+    source : str
+        "tree", "file" or "passage".
+    term : str
+        Index term, or the keyword's word for the tree.
+    weight, idf, impact : float
+        The term's weight in the query, its idf, and impact = idf * tf / (tf + K); for the tree impact = idf.
+    value : float
+        What it adds to the score.
+    """
+
+    __slots__ = ("field", "idf", "impact", "source", "term", "value", "weight")
+
+    def __init__(self, source, term, field, weight, idf, impact, value):
+        self.source = source
+        self.term = term
+        self.field = field
+        self.weight = weight
+        self.idf = idf
+        self.impact = impact
+        self.value = value
+
+    def to_dict(self) -> dict:
+        """The part as plain data."""
+        return {name: getattr(self, name) for name in ("source", "term", "field", "weight", "idf", "impact", "value")}
+
+
+class Explanation:
+    """Why a file has its score for a query; the values of the parts add up to it.
+
+    Attributes
+    ----------
+    query, path : str
+    score, tree, bm25 : float
+    node : str or None
+        The tree's node that gave the tree score.
+    lines : tuple of int or None
+        Of the passage that gave the passages' half of bm25.
+    parts : list of Part
+    missing : list of str
+        Words of the query that the file does not hold.
+    """
+
+    __slots__ = ("bm25", "lines", "missing", "node", "parts", "path", "query", "score", "tree")
+
+    def __init__(self, query, path, score, tree, bm25, node, lines, parts, missing):
+        self.query = query
+        self.path = path
+        self.score = score
+        self.tree = tree
+        self.bm25 = bm25
+        self.node = node
+        self.lines = lines
+        self.parts = parts
+        self.missing = missing
+
+    def to_dict(self) -> dict:
+        """The explanation as plain data."""
+        out = {name: getattr(self, name) for name in ("query", "path", "score", "tree", "bm25", "node", "missing")}
+        out["lines"] = None if self.lines is None else list(self.lines)
+        out["parts"] = [part.to_dict() for part in self.parts]
+        return out
+
+
+def explain(searcher: Searcher, node_names: list[str], text: str, file: int, w_tree: float,
+            w_bm25: float) -> Explanation:
+    """Take the score of one file apart.
+
+    Parameters
+    ----------
+    searcher : Searcher
+    node_names : list of str
+        By node id.
+    text : str
+        The query.
+    file : int
+        Document id.
+    w_tree, w_bm25 : float
+        Weights of the blend.
+    """
+    query = searcher.query(text)
+    columns, weights, file_sums, passage_sums, file_most, passage_most = searcher.sums(query)
+    first, last = searcher.passage_range(file)
+    best = max(range(first, last), key=lambda p: (passage_sums[p], -p), default=None)
+    bm25 = 0.5 * ((file_sums[file] / file_most if file_most > 0 else 0.0)
+                  + (passage_sums[best] / passage_most if best is not None and passage_most > 0 else 0.0))
+    parts = []
+    halves = [("file", searcher.files, file, file_most)]
+    if best is not None:
+        halves.append(("passage", searcher.passages, best, passage_most))
+    for source, postings, doc, most in halves:
+        for column, weight in zip(columns, weights, strict=True):
+            impact = postings.impact(column, doc) if column >= 0 else 0.0
+            if impact:
+                parts.append(Part(source, searcher.name(column), "s" if column < searcher.lexicon.n_s else "b",
+                                  weight, searcher.idf(source, column), impact,
+                                  w_bm25 * 0.5 * weight * impact / most))
+    words = query.words
+    by_node: dict[int, list[int]] = {}
+    for word, node in dict.fromkeys(searcher.tree_words(query, file)):
+        by_node.setdefault(node, []).append(word)
+    idfs = searcher.word_idfs(query)
+    total = sum(idfs)
+    tree, node = 0.0, None
+    if by_node and total > 0:
+        chosen = max(by_node, key=lambda n: (sum(idfs[w] for w in by_node[n]), -n))
+        node = node_names[chosen]
+        for word in by_node[chosen]:
+            share = idfs[word] / total
+            tree += share
+            parts.append(Part("tree", words[word][1], "s", 1.0, idfs[word], idfs[word], w_tree * share))
+    held = set(searcher.words_in(query, file))
+    missing = [word for i, (word, _) in enumerate(words) if i not in held]
+    lines = searcher.source.lines(best) if best is not None and passage_sums[best] > 0 else None
+    return Explanation(text, searcher.paths[file], w_tree * tree + w_bm25 * bm25, tree, bm25, node, lines, parts,
+                       missing)
