@@ -1,7 +1,7 @@
 """Latin words and identifiers: irregular forms, Snowball stems, stop words, and the parts of names and paths.
 
-Works on strings, once for each distinct word. Imported with the first Latin word that no table knows, and so is the
-stemmer.
+Works on strings, once for each distinct word. Imported with the first Latin word that no table knows, and so
+is the stemmer.
 """
 
 from libc.stdint cimport uint32_t
@@ -25,6 +25,15 @@ cdef frozenset stop_words = frozenset((<const char*> ENGLISH_STOP_WORDS).decode(
 
 cdef inline bint is_digit(uint32_t c) noexcept nogil:
     return c'0' <= c <= c'9'
+
+
+cdef bint is_small(str text):
+    """Nothing but small ASCII letters."""
+    cdef Py_UCS4 c
+    for c in text:
+        if not 'a' <= c <= 'z':
+            return False
+    return True
 
 
 cdef bint has_digit(str text):
@@ -155,7 +164,14 @@ cdef int add_identifier(str text, list both, list only_s) except -1:
 
 
 def latin_terms(str text not None, bint is_identifier):
-    """Terms of a Latin word, in lower case, or of an identifier as it is written.
+    """Terms of a Latin word or identifier.
+
+    Parameters
+    ----------
+    text : str
+        In lower case, but for names whose capitals part them.
+    is_identifier : bool
+        It may have joiners, and is no stop word.
 
     Returns
     -------
@@ -164,17 +180,20 @@ def latin_terms(str text not None, bint is_identifier):
     others : list of str
         All terms of field s but the whole.
     is_stop : bool
-        The word is a stop word; an identifier never is.
     """
     cdef list both = [], only_s = []
     cdef list others
     cdef str term
+    cdef bint is_stop = False
+    if is_small(text):      # most words
+        return [english_stem(irregular.get(text, text))], [], not is_identifier and text in stop_words
     if is_identifier:
         add_identifier(text, both, only_s)
     else:
+        is_stop = lower_text(text) in stop_words
         add_word(text, both, only_s)
     if len(both) == 1 and not only_s:
-        return both, [], not is_identifier and text in stop_words
+        return both, only_s, is_stop
     both = list(dict.fromkeys(both))
     others = both[1:] + [term for term in dict.fromkeys(only_s) if term not in both]
-    return both, others, False
+    return both, others, is_stop

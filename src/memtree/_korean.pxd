@@ -28,7 +28,7 @@ cdef struct Candidates:
     Candidate items[MAX_CANDIDATES]
     Stem stems[MAX_CANDIDATES]
     double weights[MAX_CANDIDATES]    # posterior of each candidate
-    double shares[MAX_CANDIDATES]     # of all candidates with the class and key of this one, if it is their first
+    double shares[MAX_CANDIDATES]     # of all candidates with its class and key, if it is their first
     uint8_t first[MAX_CANDIDATES]     # the first candidate with the class and key of this one
     Py_UCS4 pool[MAX_CANDIDATES * MAX_KEY]
 

@@ -1,9 +1,9 @@
 """Stems of one Hangul run: a suffix trie, closed sets of letters, and what an index has seen.
 
-A run is an array of Hangul syllables (code points, 16 bits), at most `MAX_SYLLABLES` of them. One walk over the trie of
-reversed letters from the run's end meets every suffix of the table; each gives candidates (class, key, cost), and a
-candidate's posterior is proportional to ``exp(-cost / 100) * (support + 50 exp(-L(n)))``. Nothing here makes a
-Python object or needs the GIL. The tables come from ``data/``, see ``data/generate.py``.
+A run is an array of Hangul syllables (code points, 16 bits), at most `MAX_SYLLABLES` of them. One walk over
+the trie of reversed letters from the run's end meets every suffix of the table; each gives candidates (class,
+key, cost), and a candidate's posterior is proportional to ``exp(-cost / 100) * (support + 50 exp(-L(n)))``.
+Nothing here makes a Python object or needs the GIL. The tables come from ``data/``, see ``data/generate.py``.
 """
 
 from libc.string cimport memcmp, memcpy
@@ -40,8 +40,8 @@ cdef extern from "_tables.h" nogil:
 cdef enum:
     FIRST = 0xAC00
     I_N = 2, I_R = 5, I_S = 9, I_IEUNG = 11
-    V_A = 0, V_AE = 1, V_EO = 4, V_E = 5, V_YEO = 6, V_O = 8, V_WA = 9, V_WAE = 10, V_OE = 11, V_U = 13, V_WO = 14
-    V_EU = 18, V_I = 20
+    V_A = 0, V_AE = 1, V_EO = 4, V_E = 5, V_YEO = 6, V_O = 8, V_WA = 9, V_WAE = 10, V_OE = 11, V_U = 13
+    V_WO = 14, V_EU = 18, V_I = 20
     F_GS = 3, F_N = 4, F_R = 8, F_B = 17, F_SS = 20, F_NG = 21, F_K = 24, F_H = 27
     VOWEL_LETTER = 19       # first vowel among the letters of the trie
     FINAL_LETTER = 39       # a final f is the letter 39 + f
@@ -196,7 +196,7 @@ cdef inline int ends_in_auxiliary(const Py_UCS4* k, int n) noexcept nogil:
     """Syllables of the auxiliary verb that the key ends in, first that fits; 0 if none."""
     cdef Py_UCS4 last = k[n - 1]
     cdef Py_UCS4 before = k[n - 2] if n > 1 else 0
-    if (before == '나' and last == '가') or (before == '버' and last == '리') or (before == '드' and last == '리'):
+    if (before == '나' and last == '가') or ((before == '버' or before == '드') and last == '리'):
         return 2
     if last == '두' or last == '놓' or last == '보' or last == '주' or last == '내' or last == '지':
         return 1
@@ -209,7 +209,7 @@ cdef inline bint ends_with(const Py_UCS4* k, int n, Py_UCS4 a, Py_UCS4 b) noexce
 
 
 cdef inline int derivation_length(const Py_UCS4* k, int n, int which) noexcept nogil:
-    """Syllables of a derivation (in the order of the table, as keys) if a noun and it make up the key, else 0."""
+    """Syllables of a derivation (numbered as in the table) if a noun and it make up the key, else 0."""
     if which == 0:
         return ends_with(k, n, 0, '하')
     if which == 1:
@@ -282,8 +282,8 @@ cdef void add_predicates(Candidates* out, const Py_UCS4* stem, int n, bint hides
                          int cost) noexcept nogil:
     """All readings of the run as a predicate and the suffix of `state`; `stem` stands before the suffix.
 
-    Before the stem itself come stems that the letters hide (살 in 산다, 읽 in 읽으신다), then what is left of all these
-    before an auxiliary verb, then the nouns left before 하 and 되.
+    Before the stem itself come stems that the letters hide (살 in 산다, 읽 in 읽으신다), then what is left of all
+    these before an auxiliary verb, then the nouns left before 하 and 되.
     """
     cdef Py_UCS4 hidden[1]
     cdef Py_UCS4 key[MAX_KEY]
@@ -338,9 +338,10 @@ cdef bint predicate_fits(Py_UCS4 last, int state, bint closes_with_ss, int n_suf
             and (is_rounded(vowel(last)) or last == '해' or n_suffix > 1))
 
 
-cdef void match_suffix(Candidates* out, const Py_UCS4* run, int n, int cut, int state, int closing) noexcept nogil:
-    """Candidates of the suffix of `state`, which starts at syllable `cut`, or with the final of the one before
-    (`closing`, 0 for none)."""
+cdef void match_suffix(Candidates* out, const Py_UCS4* run, int n, int cut, int state,
+                       int closing) noexcept nogil:
+    """Candidates of the suffix of `state`, which starts at syllable `cut`, or with the final consonant of the
+    one before (`closing`, 0 for none)."""
     cdef Py_UCS4 stem[MAX_KEY]
     cdef Py_UCS4 last
     cdef int opening
@@ -351,7 +352,9 @@ cdef void match_suffix(Candidates* out, const Py_UCS4* run, int n, int cut, int 
     last = without_final(run[cut - 1]) if closing else run[cut - 1]
     memcpy(stem, run, cut * sizeof(Py_UCS4))
     stem[cut - 1] = last
-    if not may_be_stem(stem, cut) or not predicate_fits(last, state, closing == F_SS, n - cut + (closing != 0)):
+    if not may_be_stem(stem, cut):
+        return
+    if not predicate_fits(last, state, closing == F_SS, n - cut + (closing != 0)):
         return
     opening = -1 if closing or cut == n else initial(run[cut])
     add_predicates(out, stem, cut, closing == F_N or closing == F_B or opening == I_N or opening == I_S,
@@ -455,7 +458,8 @@ cdef void share_stems(Candidates* found) noexcept nogil:
         found.first[i] = <uint8_t> i
         found.shares[i] = found.weights[i]
         for j in range(i):
-            if (found.items[j].predicate == found.items[i].predicate and found.items[j].length == found.items[i].length
+            if (found.items[j].predicate == found.items[i].predicate
+                    and found.items[j].length == found.items[i].length
                     and memcmp(&found.pool[found.items[j].key], &found.pool[found.items[i].key],
                                found.items[i].length * sizeof(Py_UCS4)) == 0):
                 found.first[i] = <uint8_t> j
@@ -477,7 +481,7 @@ cdef inline bint precedes(const Candidates* found, const Stem* a, const Stem* b)
 
 
 cdef inline int noun_length(const Py_UCS4* key, int n) noexcept nogil:
-    """Length of the noun in a predicate key made of two syllables or more and 시키 당하 하 되 받; 0 if it is none."""
+    """Length of the noun in a key of two syllables or more and 시키 당하 하 되 받; 0 if it is none."""
     if n > 3 and ((key[n - 2] == '시' and key[n - 1] == '키') or (key[n - 2] == '당' and key[n - 1] == '하')):
         return n - 2
     if n > 2 and (key[n - 1] == '하' or key[n - 1] == '되' or key[n - 1] == '받'):
@@ -523,10 +527,12 @@ cdef void rank_stems(Candidates* found) noexcept nogil:
 
 
 cdef bint drop_glued(const Py_UCS4* run, int n) noexcept nogil:
-    """Whether a run right after Latin letters or digits is nothing but a noun suffix, or a form of 하다 되다 시키다."""
+    """Whether a run right after Latin letters or digits is but a noun suffix, or a form of 하다 되다 시키다."""
     cdef Candidates found
+    cdef Py_UCS4 key[MAX_KEY]
     cdef int i, f, state = 0
-    if n == 1 and (run[0] == '해' or run[0] == '돼'):
+    memcpy(key, run, n * sizeof(Py_UCS4))
+    if is_light_verb(key, make_key(key, n)):
         return True
     for i in range(n - 1, -1, -1):
         f = final(run[i])

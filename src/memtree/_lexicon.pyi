@@ -1,8 +1,8 @@
 """The lexicon of an index that grows.
 
-Mode "prefix": the index keywords are the `keywords` of `analyse`, in index order. Each ``\\w+`` token (NFKC, lower
-case) becomes the first of them that it starts with or contains, else stays itself; all terms are in field s. A lexicon
-that is opened from a file keeps its keywords.
+Mode "prefix": the index keywords are the `keywords` of `analyse`, in index order. Each ``\\w+`` token (NFKC,
+lower case) becomes the first of them that it starts with or contains, else stays itself; all terms are in
+field s. A lexicon that is opened from a file keeps its keywords.
 """
 
 from array import array

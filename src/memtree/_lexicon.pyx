@@ -1,7 +1,8 @@
 """The lexicon of an index that grows: documents to surfaces, surfaces to columns of the term-document matrix.
 
-A surface has an id from the first time it is scanned. `Lexicon.analyse` learns the support of each stem from the number
-of times that each surface occurs, and then finds the terms of each surface for documents and for queries.
+A surface has an id from the first time it is scanned. `Lexicon.analyse` learns the support of each stem from
+the number of times that each surface occurs, and then finds the terms of each surface for documents and for
+queries.
 """
 
 from array import array as python_array
@@ -18,8 +19,9 @@ from memtree._terms cimport (
     DOCUMENT_B, Term, Terms, clear_terms, document_terms, free_terms, latin_terms, query_terms, simple_terms,
 )
 from memtree._text cimport (
-    HANGUL_GLUED, IDENTIFIER, LATIN, NO_ID, TOKEN, Scanner, Strings, decode_hangul, free_scanner, prepare, scan_text, scan_tokens,
-    strings_clear, strings_free, strings_get, strings_init, strings_intern, strings_lookup,
+    HANGUL_GLUED, IDENTIFIER, LATIN, NO_ID, TOKEN, Scanner, Strings, decode_hangul, free_scanner, prepare,
+    scan_text, scan_tokens, strings_clear, strings_free, strings_get, strings_init, strings_intern,
+    strings_lookup,
 )
 from memtree._vocabulary cimport IS_STOP, Vocabulary, copy_bytes
 from memtree.errors import IndexFileError
@@ -148,10 +150,11 @@ cdef class Lexicon(Vocabulary):
         Parameters
         ----------
         counts : buffer of uint32, shape (n_surfaces,)
-            How often each surface occurs in the whole index. A surface with 0 supports nothing and gets no terms.
+            How often each surface occurs in the whole index. A surface with 0 supports nothing and gets no
+            terms.
         keywords : sequence of str, optional
-            Texts whose best stems get a column of field s in any case. In mode "prefix": the index keywords in index
-            order; each token becomes the first one that it starts with or contains.
+            Texts whose best stems get a column of field s in any case. In mode "prefix": the index keywords
+            in index order; each token becomes the first one that it starts with or contains.
         """
         cdef const unsigned int[::1] view = counts
         if view.shape[0] != self.surfaces.n:
@@ -302,9 +305,13 @@ cdef class Lexicon(Vocabulary):
                 best = strings_intern(&self.terms, self.fixed.text + term.start, term.length, term.field != 0)
                 if best == NO_ID or not push(doc, best):
                     return False
-                if term.field != DOCUMENT_B and not (push(query, best) and push(weights, float_bits(term.weight))):
+                if term.field == DOCUMENT_B:
+                    continue
+                if not push(query, best) or not push(weights, float_bits(term.weight)):
                     return False
-            self.best_columns[id] = query.items[self.query_indptr[id]] if self.fixed_best.items[id] & 2 else NO_ID
+            self.best_columns[id] = NO_ID
+            if self.fixed_best.items[id] & 2:
+                self.best_columns[id] = query.items[self.query_indptr[id]]
             return True
         text = strings_get(&self.surfaces, id, &length)
         n = decode_hangul(text, length, run, MAX_SYLLABLES)
@@ -367,7 +374,7 @@ cdef class Lexicon(Vocabulary):
                 if self.best_columns[id] != NO_ID:
                     self.best_columns[id] = self.columns[self.best_columns[id]]
                 for i in range(self.query_indptr[id], self.query_indptr[id + 1]):
-                    if self.query_columns[i] == NO_ID:  # the whole run, which is a term of another surface or of none
+                    if self.query_columns[i] == NO_ID:  # the whole run: a term of another surface or of none
                         text = strings_get(&self.surfaces, id, &length)
                         self.query_columns[i] = strings_lookup(&self.terms, text, length, 0)
                     if self.query_columns[i] != NO_ID:
@@ -381,8 +388,8 @@ cdef class Lexicon(Vocabulary):
         """tuple (indptr, columns): CSR from surface to columns, repeats kept; memoryviews of copies."""
         self.check_grown()
         indptr = memoryview(copy_bytes(self.doc_indptr, (self.n_analysed + 1) * sizeof(int64_t))).cast("q")
-        columns = memoryview(copy_bytes(self.doc_columns, self.doc_indptr[self.n_analysed] * sizeof(uint32_t)))
-        return indptr, columns.cast("I")
+        size = self.doc_indptr[self.n_analysed] * sizeof(uint32_t)
+        return indptr, memoryview(copy_bytes(self.doc_columns, size)).cast("I")
 
     cdef int check_grown(self) except -1:
         if self.doc_indptr == NULL or self.n_analysed != self.surfaces.n:
@@ -463,16 +470,14 @@ cdef class Lexicon(Vocabulary):
 
     cdef int own(self) except -1:
         """Copy what lies in a mapped file, so that it can grow."""
-        cdef list views
         cdef void** field
         cdef void* data
         if not self.is_mapped:
             return 0
-        for strings_field in (<uintptr_t> &self.surfaces, <uintptr_t> &self.terms, <uintptr_t> &self.sums.stems):
-            copy_strings(<Strings*> <uintptr_t> strings_field)
-        views = self.owner
-        tables = self.tables()
-        for _, address, size in tables:
+        copy_strings(&self.surfaces)
+        copy_strings(&self.terms)
+        copy_strings(&self.sums.stems)
+        for _, address, size in self.tables():
             field = <void**> <uintptr_t> address
             data = malloc(size + 1)
             if data == NULL:

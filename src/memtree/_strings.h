@@ -1,8 +1,9 @@
 /* An insert-only table of byte strings with a small tag each: string <-> dense id.
 
-   Strings lie one after the other in `text`; string i spans start[i] .. start[i + 1]. `slots` is an open-addressing
-   hash table, linear probing, at most two thirds full; a slot is (upper half of the hash) << 32 | id + 1, 0 for
-   free. All arrays may be borrowed from a mapped file (capacity 0), so every id and offset read is checked. */
+   Strings lie one after the other in `text`; string i spans start[i] .. start[i + 1]. `slots` is an
+   open-addressing hash table, linear probing, at most two thirds full; a slot is (upper half of the hash) << 32 |
+   id + 1, 0 for free. All arrays may be borrowed from a mapped file (capacity 0), so every id and offset read is
+   checked. */
 #ifndef MEMTREE_STRINGS_H
 #define MEMTREE_STRINGS_H
 
@@ -175,7 +176,8 @@ static int memtree_strings_grow(memtree_strings *s, size_t length)
     return 0;
 }
 
-static inline uint32_t memtree_strings_lookup(const memtree_strings *s, const uint8_t *text, size_t length, uint8_t tag)
+static inline uint32_t memtree_strings_lookup(const memtree_strings *s, const uint8_t *text, size_t length,
+                                              uint8_t tag)
 {
     uint64_t place;
     if (!s->n)
@@ -184,7 +186,8 @@ static inline uint32_t memtree_strings_lookup(const memtree_strings *s, const ui
 }
 
 /* The id of a string, new (== the old n) if it was not there; MEMTREE_NO_ID without memory. */
-static inline uint32_t memtree_strings_intern(memtree_strings *s, const uint8_t *text, size_t length, uint8_t tag)
+static inline uint32_t memtree_strings_intern(memtree_strings *s, const uint8_t *text, size_t length,
+                                              uint8_t tag)
 {
     uint64_t place, hash = memtree_hash(text, length, tag, s->seed);
     uint32_t id = memtree_strings_find(s, text, length, tag, hash, &place);

@@ -1,7 +1,7 @@
 """What an index has seen says for a stem: korean.md, section 6.
 
-A surface seen c times supports each of its stems with its static posterior times the square root of c; the support of
-a stem for a surface is the sum over all *other* surfaces.
+A surface seen c times supports each of its stems with its static posterior times the square root of c; the
+support of a stem for a surface is the sum over all *other* surfaces.
 """
 
 from libc.math cimport sqrt
@@ -92,7 +92,8 @@ cdef class Support:
         Parameters
         ----------
         counts : mapping of str to int
-            How often more each surface (a Hangul run of at most 64 syllables, as `normalize` gives it) was seen.
+            How often more each surface was seen: a Hangul run of at most 64 syllables, as `normalize`
+            gives it.
         """
         for surface in sorted(counts):
             old = self.counts.get(surface, 0)
@@ -116,7 +117,7 @@ cdef class Support:
         cdef bytes text = surface.encode("utf-8", "surrogatepass")
         cdef int n = decode_hangul(text, len(text), run, MAX_SYLLABLES)
         if n == 0:
-            raise ValueError(f"surface must be a run of 1 to {<int> MAX_SYLLABLES} Hangul syllables, not {surface!r}")
+            raise ValueError(f"surface must be 1 to {<int> MAX_SYLLABLES} Hangul syllables, not {surface!r}")
         if old < 0 or new < 0:
             raise ValueError(f"counts must not be negative: {min(old, new)}")
         if not add_support(&self.sums, run, n, sqrt(<double> new) - sqrt(<double> old), &self.work):

@@ -1,14 +1,20 @@
 """The terms of a surface for documents and for queries: korean.md, section 7, and the English rules.
 
-Terms are collected in a `Terms` without a Python object, but for Latin words, which `_english.pyx` takes apart.
+Terms are collected in a `Terms` without a Python object, but for Latin words, which `_english.pyx` takes
+apart.
 """
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
 from memtree._korean cimport Stem, has_ss, in_ask, rank_stems, stop_word, weigh
 from memtree._text cimport HAN, HANGUL, HANGUL_LONG, IDENTIFIER, KANA, PAIR, encode_syllables
+
+cdef extern from "Python.h":
+    object PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
+    void* PyUnicode_DATA(object)
 
 cdef double DOCUMENT_LEAST = 0.05   # least posterior of a stem to become a term of a document,
 cdef double QUERY_LEAST = 0.15      # of a query
@@ -86,7 +92,8 @@ cdef void set_best(Terms* terms) noexcept nogil:
         terms.n_best = terms.items[terms.n - 1].length
 
 
-cdef inline bint same_text(const Candidates* work, const Stem* stem, const Py_UCS4* run, int n) noexcept nogil:
+cdef inline bint same_text(const Candidates* work, const Stem* stem, const Py_UCS4* run,
+                           int n) noexcept nogil:
     return (not stem.predicate and stem.length == n
             and memcmp(&work.pool[stem.key], run, n * sizeof(Py_UCS4)) == 0)
 
@@ -205,7 +212,23 @@ cdef inline int last_start(const uint8_t* text, int length) noexcept nogil:
 
 
 cdef str decode(const uint8_t* text, size_t length):
-    return PyUnicode_DecodeUTF8(<const char*> text, length, "replace")
+    """UTF-8 to str; Hangul, most of what there is, without the general decoder."""
+    cdef size_t i, n = length // 3, rest = length - 3 * n
+    cdef uint32_t c
+    cdef uint16_t* out
+    cdef object made
+    if n == 0 or text[0] < 0xEA or rest > 1 or (rest and text[length - 1] != c'~'):
+        return PyUnicode_DecodeUTF8(<const char*> text, length, "replace")
+    made = PyUnicode_New(n + rest, 0xFFFF)
+    out = <uint16_t*> PyUnicode_DATA(made)
+    for i in range(n):
+        c = (text[3 * i] & 15) << 12 | (text[3 * i + 1] & 63) << 6 | (text[3 * i + 2] & 63)
+        if text[3 * i] >> 4 != 14 or c < 0xAC00 or c > 0xD7A3:
+            return PyUnicode_DecodeUTF8(<const char*> text, length, "replace")
+        out[i] = <uint16_t> c
+    if rest:
+        out[n] = c'~'
+    return <str> made
 
 
 cdef object english_terms = None    # loaded with the first Latin word, and the stemmer with it

@@ -18,8 +18,8 @@ cdef extern from "_strings.h" nogil:
     void strings_free "memtree_strings_free"(Strings*)
     void strings_clear "memtree_strings_clear"(Strings*)
     const uint8_t* strings_get "memtree_strings_get"(const Strings*, uint32_t id, size_t* length)
-    uint32_t strings_lookup "memtree_strings_lookup"(const Strings*, const uint8_t* text, size_t length, uint8_t tag)
-    uint32_t strings_intern "memtree_strings_intern"(Strings*, const uint8_t* text, size_t length, uint8_t tag)
+    uint32_t strings_lookup "memtree_strings_lookup"(const Strings*, const uint8_t*, size_t, uint8_t tag)
+    uint32_t strings_intern "memtree_strings_intern"(Strings*, const uint8_t*, size_t, uint8_t tag)
 
 # Kinds of surfaces: the tag of a surface in its table.
 cdef enum Kind:
@@ -28,8 +28,8 @@ cdef enum Kind:
     COUNTER = 3         # 일 인 만 after a digit, kept as it is
     HANGUL_LONG = 4     # two syllables of a run of over 64: a bigram
     PAIR = 5            # two one-syllable runs with one space between
-    LATIN = 6           # letters with their marks, digits
-    IDENTIFIER = 7      # words joined by . _ / \ - or capitals; a word right before Hangul: never a stop word
+    LATIN = 6           # letters with their marks, digits; in lower case unless capitals part it (camelCase)
+    IDENTIFIER = 7      # such words joined by . _ / \ -, or one right before Hangul: never a stop word
     HAN = 8
     KANA = 9
     OTHER = 10          # letters of another script

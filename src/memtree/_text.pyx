@@ -1,7 +1,8 @@
 """From text to surfaces, in one pass and without a Python object a character.
 
-A *surface* is what the scanner yields: a kind and a normalised text. The terms of a document depend on nothing but its
-bag of surfaces (and on the support of stems, `_support.pyx`), so each distinct surface is analysed once (`_terms.pyx`).
+A *surface* is what the scanner yields: a kind and a normalised text. The terms of a document depend on
+nothing but its bag of surfaces (and on the support of stems, `_support.pyx`), so each distinct surface is
+analysed once (`_terms.pyx`).
 """
 
 from libc.stdint cimport uint16_t
@@ -217,7 +218,7 @@ cdef inline bint is_lower(uint32_t c) noexcept nogil:
 
 
 cdef bint is_border(const uint32_t* word, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
-    """Whether a part of a camel-case word starts at the capital `i`: aB, or AB before two small letters (HTMLText)."""
+    """Whether a part of a camelCase word starts at `i`: aB, or AB before two small letters (HTMLText)."""
     if not is_upper(word[i]):
         return False
     if is_upper(word[i - 1]):
@@ -226,7 +227,7 @@ cdef bint is_border(const uint32_t* word, Py_ssize_t i, Py_ssize_t n) noexcept n
 
 
 cdef inline Py_ssize_t skip_joiner(const char_t* text, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
-    """The end of the joiner at `i`: underscores, or one of . / \\ - with underscores beside it; `i` if there is none."""
+    """The end of the joiner at `i` (underscores, or one of . / \\ - with underscores beside it), or `i`."""
     cdef Py_ssize_t j = i, end = min(n, i + MAX_WORD)
     while j < end and text[j] == c'_':
         j += 1
@@ -249,15 +250,15 @@ cdef void emit_word(const uint32_t* word, int length, bint is_identifier, Py_ssi
             break
     for i in range(length):
         size += encode(word[i] if camel else lower(word[i]), out + size)
-    emit(scanner, IDENTIFIER if is_identifier or camel else LATIN, out, size, start, end)
+    emit(scanner, IDENTIFIER if is_identifier else LATIN, out, size, start, end)
 
 
 cdef Py_ssize_t scan_word(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scanner* scanner,
                           bint* ends_in_digit) noexcept nogil:
-    """Emit the Latin word or identifier that starts at `i`; return its end. Words that hyphens alone join stay apart."""
+    """Emit the Latin word or identifier that starts at `i`; return its end. Hyphens alone join no words."""
     cdef uint32_t word[MAX_WORD]
     cdef Py_ssize_t starts[MAX_WORD]    # of the characters of `word` in the text
-    cdef Py_ssize_t start = i, end = i, j, k
+    cdef Py_ssize_t j, k
     cdef int length = 0, c, first = 0
     cdef bint joined = False, hyphens = False, digits = False
     while i < n and length < MAX_WORD:
@@ -341,8 +342,9 @@ cdef Py_ssize_t scan_hangul(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scan
     return i
 
 
-cdef Py_ssize_t scan_other(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scanner* scanner, int c) noexcept nogil:
-    """Emit the run of letters of the class `c` (Han, kana, another script) that starts at `i`; return its end."""
+cdef Py_ssize_t scan_other(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scanner* scanner,
+                           int c) noexcept nogil:
+    """Emit the run of letters of class `c` (Han, kana, another script) that starts at `i`; return its end."""
     cdef uint8_t out[4 * MAX_WORD]
     cdef Py_ssize_t start = i
     cdef int size = 0, length = 0, following
@@ -413,7 +415,7 @@ cdef int scan_text(str text, Scanner* scanner) except -1:
 # ------------------------------------------------------------------------------------------- mode "prefix"
 
 cdef int scan_tokens(str text, Scanner* scanner) except -1:
-    """Emit the tokens of NFKC text in lower case: what the regular expression `\\w+` finds, cut at `MAX_WORD`."""
+    """Emit the tokens of NFKC text in lower case: what the regular expression `\\w+` finds, cut at 255."""
     cdef uint8_t out[4 * MAX_WORD]
     cdef Py_ssize_t i, start = 0
     cdef int size = 0, length = 0

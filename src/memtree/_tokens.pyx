@@ -1,20 +1,28 @@
 """Terms of single texts as strings, without an index: what `analysis` offers."""
 
+from cpython.list cimport PyList_New
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcmp, memset
 
 from memtree._korean cimport (
     MAX_CANDIDATES, MAX_KEY, MAX_SYLLABLES, Candidates, find_candidates, rank_stems, replace_variants, weigh,
 )
 from memtree._support cimport Support, fill_support
 from memtree._terms cimport (
-    DOCUMENT_B, Term, Terms, clear_terms, decode, document_terms, free_terms, latin_terms, query_terms, simple_terms,
+    DOCUMENT_B, Term, Terms, clear_terms, decode, document_terms, free_terms, latin_terms, query_terms,
+    simple_terms,
 )
 from memtree._text cimport (
-    HANGUL_GLUED, IDENTIFIER, LATIN, PAIR, Scanner, Strings, decode_hangul, encode_syllables, free_scanner, prepare,
-    scan_text, strings_clear, strings_free, strings_get, strings_init,
+    HANGUL_GLUED, IDENTIFIER, LATIN, NO_ID, PAIR, Scanner, Strings, decode_hangul, encode_syllables,
+    free_scanner, prepare, scan_text, strings_clear, strings_free, strings_get, strings_init,
 )
+
+cdef extern from "Python.h":
+    PyObject* PyList_GET_ITEM(object, Py_ssize_t)
+    void PyList_SET_ITEM(object, Py_ssize_t, object)
 
 cdef enum:
     FIRST = 0xAC00, LAST = 0xD7A3
@@ -111,7 +119,7 @@ def stem(str word not None, Support support=None):
     cdef int i, n = decode_hangul(text, len(text), run, MAX_SYLLABLES)
     cdef list found = []
     if n == 0:
-        raise ValueError(f"word must be a run of 1 to {<int> MAX_SYLLABLES} Hangul syllables, not {word!r}")
+        raise ValueError(f"word must be 1 to {<int> MAX_SYLLABLES} Hangul syllables, not {word!r}")
     find_candidates(run, n, &work)
     weigh_by(support, surface, &work)
     rank_stems(&work)
@@ -136,8 +144,8 @@ cdef int weigh_by(Support support, str surface, Candidates* work) except -1:
     return 0
 
 
-cdef int surface_terms(int kind, const uint8_t* text, size_t length, bint query, Support support, Candidates* work,
-                       Terms* out) except -1:
+cdef int surface_terms(int kind, const uint8_t* text, size_t length, bint query, Support support,
+                       Candidates* work, Terms* out) except -1:
     """Terms of one surface, appended to `out`."""
     cdef Py_UCS4 run[MAX_SYLLABLES]
     cdef double others[MAX_CANDIDATES]
@@ -162,11 +170,20 @@ cdef int surface_terms(int kind, const uint8_t* text, size_t length, bint query,
     return 0
 
 
+cdef struct Entry:              # terms of one surface
+    Py_ssize_t start, middle, end   # in `Analyser.strings`: field s, then field b
+    Py_ssize_t weights              # of field s, in `Analyser.weights`
+    bint is_dropped                 # a stop word, unless nothing else is left
+
+
 cdef class Analyser:
-    """Surfaces met so far and their terms as tuples of strings: (s, b, is a stop word, weights of s)."""
+    """Surfaces met so far and their terms as strings."""
 
     cdef Strings surfaces
-    cdef list terms
+    cdef Entry* entries
+    cdef uint32_t n_entries, capacity
+    cdef list strings
+    cdef list weights
     cdef Candidates work
     cdef bint query
     cdef Support support
@@ -174,81 +191,133 @@ cdef class Analyser:
     def __cinit__(self, bint query=False, Support support=None):
         if strings_init(&self.surfaces, 64, <uintptr_t> <void*> self):
             raise MemoryError
-        self.terms = []
         self.query = query
         self.support = support
+        self.strings = []
+        self.weights = []
 
     def __dealloc__(self):
         strings_free(&self.surfaces)
+        free(self.entries)
 
-    cdef int add(self, str text, list s, list b, list weights) except -1:
-        """Append the terms of a text."""
+    cdef tuple analyse(self, str text):
+        """The terms of a text: s, b, weights of s."""
         cdef Scanner scanner
         cdef Terms terms
-        cdef const uint8_t* surface
-        cdef size_t length
-        cdef uint32_t id
         if self.surfaces.n > MEMO_SURFACES or self.surfaces.text_size > MEMO_BYTES:
             strings_clear(&self.surfaces)
-            self.terms = []
+            self.n_entries = 0
+            self.strings = []
+            self.weights = []
         memset(&scanner, 0, sizeof(scanner))
         memset(&terms, 0, sizeof(terms))
         scanner.known = &self.surfaces
         scanner.adds = True
         try:
             scan_text(prepare(text), &scanner)
-            for id in range(<uint32_t> len(self.terms), self.surfaces.n):
-                surface = strings_get(&self.surfaces, id, &length)
-                clear_terms(&terms)
-                surface_terms(self.surfaces.tag[id], surface, length, self.query, self.support, &self.work, &terms)
-                self.terms.append((field_strings(&terms, 0, self.query), field_strings(&terms, 1, self.query),
-                                   terms.is_stop and (self.query or self.surfaces.tag[id] == LATIN),
-                                   s_weights(&terms) if self.query else ()))
-            if not self.append(&scanner, False, s, b, weights):
-                self.append(&scanner, True, s, b, weights)
+            while self.n_entries < self.surfaces.n:
+                self.add_entry(&terms)
+            return self.collect(&scanner)
         finally:
             free_scanner(&scanner)
             free_terms(&terms)
+
+    cdef int add_entry(self, Terms* terms) except -1:
+        """Find the terms of the next new surface."""
+        cdef uint32_t id = self.n_entries
+        cdef size_t length
+        cdef const uint8_t* surface = strings_get(&self.surfaces, id, &length)
+        cdef void* grown
+        cdef Entry* entry
+        if id == self.capacity:
+            grown = realloc(self.entries, 2 * (self.capacity + 32) * sizeof(Entry))
+            if grown == NULL:
+                raise MemoryError
+            self.entries = <Entry*> grown
+            self.capacity = 2 * (self.capacity + 32)
+        clear_terms(terms)
+        surface_terms(self.surfaces.tag[id], surface, length, self.query, self.support, &self.work, terms)
+        entry = &self.entries[id]
+        entry.is_dropped = terms.is_stop and (self.query or self.surfaces.tag[id] == LATIN)
+        entry.weights = len(self.weights)
+        entry.start = len(self.strings)
+        self.add_strings(terms, 0)
+        entry.middle = len(self.strings)
+        self.add_strings(terms, 1)
+        entry.end = len(self.strings)
+        self.n_entries += 1
         return 0
 
-    cdef bint append(self, const Scanner* scanner, bint with_stop_words, list s, list b, list weights) except -1:
-        """Append the terms of the scanned surfaces; False if all are stop words. A pair goes with either word."""
+    cdef int add_strings(self, const Terms* terms, int field) except -1:
         cdef Py_ssize_t i
-        cdef tuple entry
-        cdef bint dropped = False, dropped_before = False, found = False
+        cdef const Term* term
+        cdef const Term* before = NULL
+        cdef str string = None
+        for i in range(terms.n):
+            term = &terms.items[i]
+            if term.field != field and (term.field != DOCUMENT_B or field == 0 or self.query):
+                continue
+            if before == NULL or not same_bytes(terms, term, before):
+                string = decode(terms.text + term.start, term.length)
+            before = term
+            self.strings.append(string)
+            if self.query and field == 0:
+                self.weights.append(term.weight)
+        return 0
+
+    cdef tuple collect(self, const Scanner* scanner):
+        """The terms of the scanned surfaces: no stop words, nor pairs with one, if anything else is there."""
+        cdef Py_ssize_t i, n_s = 0, n_b = 0, j
+        cdef bint all_stop = True, dropped = False, dropped_before = False
+        cdef const Entry* entry
+        cdef list s, b
+        cdef list weights = []
+        cdef list strings = self.strings
         for i in range(scanner.n):
-            entry = <tuple> self.terms[scanner.ids[i]]
+            if self.surfaces.tag[scanner.ids[i]] != PAIR and not self.entries[scanner.ids[i]].is_dropped:
+                all_stop = False
+                break
+        for i in range(scanner.n):
+            entry = &self.entries[scanner.ids[i]]
             if self.surfaces.tag[scanner.ids[i]] == PAIR:
-                if dropped or dropped_before:
+                if not all_stop and (dropped or dropped_before):
+                    scanner.ids[i] = NO_ID
                     continue
             else:
                 dropped_before = dropped
-                dropped = entry[2] is True and not with_stop_words
-                if dropped:
+                dropped = entry.is_dropped
+                if dropped and not all_stop:
+                    scanner.ids[i] = NO_ID
                     continue
-                found = True
-            s += <tuple> entry[0]
-            b += <tuple> entry[1]
-            if self.query:
-                weights += <tuple> entry[3]
-        return found
+            n_s += entry.middle - entry.start
+            n_b += entry.end - entry.middle
+        s = PyList_New(n_s)
+        b = PyList_New(n_b)
+        n_s = n_b = 0
+        for i in range(scanner.n):
+            if scanner.ids[i] == NO_ID:
+                continue
+            entry = &self.entries[scanner.ids[i]]
+            for j in range(entry.start, entry.middle):
+                set_item(s, n_s, strings, j)
+                n_s += 1
+                if self.query:
+                    weights.append(self.weights[entry.weights + j - entry.start])
+            for j in range(entry.middle, entry.end):
+                set_item(b, n_b, strings, j)
+                n_b += 1
+        return s, b, weights
 
 
-cdef tuple field_strings(const Terms* terms, int field, bint query):
-    """Terms of a field."""
-    cdef Py_ssize_t i
-    cdef const Term* term
-    cdef list found = []
-    for i in range(terms.n):
-        term = &terms.items[i]
-        if term.field == field or (term.field == DOCUMENT_B and field == 1 and not query):
-            found.append(decode(terms.text + term.start, term.length))
-    return tuple(found)
+cdef inline void set_item(list target, Py_ssize_t i, list source, Py_ssize_t j) noexcept:
+    """``target[i] = source[j]`` for a new list."""
+    cdef PyObject* item = PyList_GET_ITEM(source, j)
+    Py_INCREF(<object> item)
+    PyList_SET_ITEM(target, i, <object> item)
 
 
-cdef tuple s_weights(const Terms* terms):
-    cdef Py_ssize_t i
-    return tuple([terms.items[i].weight for i in range(terms.n) if terms.items[i].field == 0])
+cdef inline bint same_bytes(const Terms* terms, const Term* a, const Term* b) noexcept nogil:
+    return a.length == b.length and memcmp(terms.text + a.start, terms.text + b.start, a.length) == 0
 
 
 cdef Analyser memo = Analyser()     # static terms of documents
@@ -264,9 +333,6 @@ def terms_of(str text not None, bint query, Support support):
     weights : list of float
         Of the terms `s` of a query.
     """
-    cdef list s = [], b = [], weights = []
-    cdef Analyser analyser = memo
     if query or support is not None:
-        analyser = Analyser(query, support)
-    analyser.add(text, s, b, weights)
-    return s, b, weights
+        return Analyser(query, support).analyse(text)
+    return memo.analyse(text)

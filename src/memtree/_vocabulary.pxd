@@ -30,7 +30,7 @@ cdef struct Found:              # one surface of a query
     bint kept
     Py_ssize_t first, end
     uint32_t best
-    uint32_t best_start, n_best # in `Terms.text`, if not known
+    uint32_t best_start, n_best     # in `Terms.text`, if not known
     Py_ssize_t word
 
 cdef class Query:
@@ -54,7 +54,7 @@ cdef class Vocabulary:
     cdef uint32_t* names        # the term of each column
     cdef int64_t* doc_indptr    # surface -> columns, repeats kept; NULL if read from a file
     cdef uint32_t* doc_columns
-    cdef uint32_t* query_indptr # surface -> columns and weights
+    cdef uint32_t* query_indptr     # surface -> columns and weights
     cdef uint32_t* query_columns
     cdef float* query_weights
     cdef uint8_t* flags

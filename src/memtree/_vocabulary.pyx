@@ -1,7 +1,7 @@
 """What an analysed index knows, as flat arrays: surfaces, columns, support; and queries in its terms.
 
-Columns are the terms of field s, then those of field b. A vocabulary opened from a file reads the arrays where they
-lie and checks every id and offset that it reads.
+Columns are the terms of field s, then those of field b. A vocabulary opened from a file reads the arrays
+where they lie and checks every id and offset that it reads.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -13,11 +13,12 @@ from libc.string cimport memcpy, memset
 from memtree._korean cimport MAX_CANDIDATES, MAX_SYLLABLES, Candidates, find_candidates
 from memtree._support cimport fill_support
 from memtree._terms cimport (
-    DOCUMENT_B, Term, Terms, add_bytes, decode, free_terms, latin_terms, query_terms, set_best, simple_terms,
+    Term, Terms, add_bytes, decode, free_terms, latin_terms, query_terms, set_best, simple_terms,
 )
 from memtree._text cimport (
-    HANGUL, HANGUL_GLUED, HANGUL_LONG, IDENTIFIER, LATIN, NO_ID, PAIR, TOKEN, UNKNOWN, PrefixTrie, Scanner, decode_hangul,
-    free_scanner, prepare, scan_text, scan_tokens, strings_free, strings_get, strings_init, strings_lookup,
+    HANGUL, HANGUL_GLUED, HANGUL_LONG, IDENTIFIER, LATIN, NO_ID, PAIR, TOKEN, UNKNOWN, PrefixTrie, Scanner,
+    decode_hangul, free_scanner, prepare, scan_text, scan_tokens, strings_free, strings_get, strings_init,
+    strings_lookup,
 )
 from memtree.errors import IndexFileError
 
@@ -60,11 +61,12 @@ cdef class Query:
     def words(self):
         """list of (str, str): each word as it stands in the text, and its best stem."""
         cdef Py_ssize_t i
-        return [(self.original[self.words[i].start:self.words[i].end], self.best(i)) for i in range(self.n_words)]
+        return [(self.original[self.words[i].start:self.words[i].end], self.best(i))
+                for i in range(self.n_words)]
 
     @property
     def key(self):
-        """tuple of str: the best stems, sorted; equal for queries of the same words in other order or form."""
+        """tuple of str: the best stems, sorted; the same words in other order or form give the same."""
         cdef Py_ssize_t i
         return tuple(sorted([self.best(i) for i in range(self.n_words)]))
 
@@ -265,7 +267,9 @@ cdef class Vocabulary:
             one.is_stop = terms.is_stop
             one.best_start = terms.best_start
             one.n_best = terms.n_best
-            one.best = self.find_column(terms.text + terms.best_start, terms.n_best, 0) if terms.n_best else NO_TERM
+            one.best = NO_TERM
+            if terms.n_best:
+                one.best = self.find_column(terms.text + terms.best_start, terms.n_best, 0)
         return 0
 
     cdef int find_unknown(self, int kind, const uint8_t* text, size_t length, Terms* terms) except -1:
@@ -485,7 +489,7 @@ cdef class Vocabulary:
 
 
 cdef void keep_words(Found* found, Py_ssize_t n, bint drops_stop_words) noexcept nogil:
-    """Mark what stays: no stop words unless nothing else is there; a pair if both its words stay. Number the words."""
+    """Mark what stays (no stop words, nor pairs with one, unless nothing else is there); number the words."""
     cdef Py_ssize_t i, last = -1, before = -1, n_words = 0
     cdef bint all_stop = True
     for i in range(n):
@@ -522,8 +526,8 @@ cdef int load_strings(parts, str prefix, Strings* strings, const uint64_t* meta,
     strings.tag = <uint8_t*> part_data(parts, prefix + "tag", views, &n_tag)
     strings.text = <uint8_t*> part_data(parts, prefix + "text", views, &n_text)
     strings.slots = <uint64_t*> part_data(parts, prefix + "slots", views, &n_slots)
-    if (meta[0] > 0x7FFFFFFF or n_start != (meta[0] + 1) * sizeof(uint64_t) or n_tag != meta[0] or n_text != meta[3]
-            or n_slots % sizeof(uint64_t) or n_slots // sizeof(uint64_t) != meta[1]
+    if (meta[0] > 0x7FFFFFFF or n_start != (meta[0] + 1) * sizeof(uint64_t) or n_tag != meta[0]
+            or n_text != meta[3] or n_slots % sizeof(uint64_t) or n_slots // sizeof(uint64_t) != meta[1]
             or meta[1] == 0 or meta[1] & (meta[1] - 1)):
         memset(strings, 0, sizeof(Strings))
         raise IndexFileError(f"the part {prefix}* of the vocabulary has wrong sizes")
@@ -555,27 +559,32 @@ cdef bytes copy_bytes(const void* data, size_t size):
 
 cdef int map_spans(Query query, str text, str prepared) except -1:
     """Turn the spans of words in the prepared text into spans of the original."""
-    cdef list starts = original_starts(text)
-    cdef Py_ssize_t i, n = len(starts)
-    if n != len(prepared) + 1:
-        return 0
+    cdef list starts = [], ends = []
+    cdef Py_ssize_t i, n = align(text, starts, ends)
+    cdef QueryWord* word
     for i in range(query.n_words):
-        query.words[i].start = <uint32_t> <Py_ssize_t> starts[min(query.words[i].start, n - 1)]
-        query.words[i].end = <uint32_t> <Py_ssize_t> starts[min(query.words[i].end, n - 1)]
+        word = &query.words[i]
+        if word.start < n and 0 < word.end <= n:
+            word.start = <uint32_t> <Py_ssize_t> starts[word.start]
+            word.end = <uint32_t> <Py_ssize_t> ends[word.end - 1]
     return 0
 
 
-cdef list original_starts(str text):
-    """For each character of NFKC(text), and its end, where the characters that made it start in `text`."""
+cdef Py_ssize_t align(str text, list starts, list ends) except -1:
+    """For each character of NFKC(text) where the characters that made it start and end in `text`."""
     from unicodedata import combining, normalize
-    cdef list starts = []
-    cdef Py_ssize_t i = 0, j, n = len(text)
+    cdef Py_ssize_t i = 0, j, made, n = len(text)
     while i < n:
         j = i + 1
-        while j < n and (combining(text[j]) or 0x1160 <= ord(text[j]) < 0x1200 or 0xFF9E <= ord(text[j]) < 0xFFA0
-                         or (0x314F <= ord(text[j]) < 0x3164)):
+        while j < n and (combining(text[j]) or joins(text[j])):
             j += 1
-        starts += [i] * len(normalize("NFKC", text[i:j]))
+        made = len(normalize("NFKC", text[i:j]))
+        starts += [i] * made
+        ends += [j] * made
         i = j
-    starts.append(n)
-    return starts
+    return len(starts)
+
+
+cdef inline bint joins(uint32_t c):
+    """Medial and final jamo, half-width voicing marks: they may join the character before."""
+    return 0x1160 <= c < 0x1200 or 0xFF9E <= c < 0xFFA0 or 0x314F <= c < 0x3164

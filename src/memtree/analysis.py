@@ -1,8 +1,8 @@
 """Text into index terms: Korean, English and mixed text, identifiers, other scripts.
 
-A text has two lists of terms: ``s``, stems, and ``b``, bigrams of stems (words themselves where there are none). A
-document and a query are analysed alike but for the alternatives that each keeps. Analysis is *static* unless it is
-given a `Support`: what an index has seen decides between readings of a Korean word.
+A text has two lists of terms: ``s``, stems, and ``b``, bigrams of stems (words themselves where there are
+none). A document and a query are analysed alike but for the alternatives that each keeps. Analysis is
+*static* unless it is given a `Support`: what an index has seen decides between readings of a Korean word.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def letters(suffix):
 
 
 def suffix_trie():
-    """Nodes of the suffix table as ``{letter: node}`` dicts with a ``"value"``: N, P, H as the table has them."""
+    """Nodes of the suffix table: ``{letter: node}`` dicts, with N, P, H of the table as their ``"value"``."""
     root = {}
     for kind, suffix, condition, cost in rows("korean_suffixes.tsv"):
         derivation, plus, rest = suffix.partition("+")
@@ -129,8 +129,9 @@ def trie_tables():
     ]
 
 
-def syllables(text):
-    return [ord(char) for char in text]
+def padded(text):
+    """Code points, with zeros up to eight."""
+    return [ord(char) for char in text.ljust(8, "\0")]
 
 
 def variant_tables():
@@ -148,9 +149,9 @@ def variant_tables():
         raise ValueError("too many variants for one byte")
     lines = []
     for variant, standard in entries:
-        row = [len(variant), len(standard), *syllables(variant.ljust(8, "\0")), *syllables(standard.ljust(8, "\0"))]
-        if len(row) != 18:
-            raise ValueError(f"the variant {variant!r} is over 8 syllables")
+        if max(len(variant), len(standard)) > 8 or 2 * len(standard) > 3 * len(variant):
+            raise ValueError(f"the variant {variant!r} is too long, or grows by more than half")
+        row = [len(variant), len(standard), *padded(variant), *padded(standard)]
         lines.append("{" + ",".join(map(str, row)) + "}")
     lines.append("{0}")
     return [
@@ -175,7 +176,7 @@ def stop_tables():
     for word in sorted(words):
         if len(word) > 8:
             raise ValueError(f"the stop word {word!r} is over 8 syllables")
-        flat.append("{" + ",".join(map(str, [len(word), int(words[word]), *syllables(word.ljust(8, "\0"))])) + "}")
+        flat.append("{" + ",".join(map(str, [len(word), int(words[word]), *padded(word)])) + "}")
     return [
         "typedef struct { uint32_t length, ask, text[8]; } memtree_stop_word;\n",
         "static const memtree_stop_word KOREAN_STOP_WORDS[] = {\n" + ",\n".join(flat) + "\n};\n",
@@ -185,6 +186,7 @@ def stop_tables():
 
 def english_tables():
     """The two English lists as C strings of lines; Python reads them when the first English word comes."""
+
     def lines_of(entries):
         return "\n".join(f'"{" ".join(entry)}\\n"' for entry in entries)
 
@@ -245,7 +247,7 @@ def script_tables():
 
 
 def script(code, known):
-    """0 separator, 1 Latin letter, 2 ASCII digit, 3 Hangul syllable, 4 Han, 5 kana, 6 mark, from 8 other scripts."""
+    """0 separator, 1 Latin, 2 ASCII digit, 3 Hangul syllable, 4 Han, 5 kana, 6 mark, from 8 other scripts."""
     char = chr(code)
     category = unicodedata.category(char)
     if category in ("Mn", "Mc"):
@@ -286,7 +288,8 @@ def composes_backwards(char):
 def write_header(path):
     """Write the header if its content is not yet what it must be."""
     parts = ["/* Made by src/memtree/data/generate.py: do not edit. */\n#include <stdint.h>\n"]
-    for make in (trie_tables, variant_tables, stop_tables, english_tables, weight_tables, character_tables, script_tables):
+    korean = (trie_tables, weight_tables, variant_tables, stop_tables)
+    for make in (*korean, english_tables, character_tables, script_tables):
         parts += make()
     text = "\n".join(parts)
     os.makedirs(os.path.dirname(path), exist_ok=True)
