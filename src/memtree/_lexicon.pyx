@@ -92,7 +92,6 @@ cdef class Lexicon(Vocabulary):
     cdef Terms fixed            # terms of surfaces that need no support, as far as `fixed_ends` reaches
     cdef Vector fixed_ends
     cdef Vector fixed_best
-    cdef bint busy
 
     def __init__(self, str mode="korean"):
         if mode not in ("korean", "prefix"):
@@ -118,12 +117,12 @@ cdef class Lexicon(Vocabulary):
         """
         cdef Scanner scanner
         cdef unsigned int[::1] view
-        self.own()
         memset(&scanner, 0, sizeof(scanner))
         scanner.known = &self.surfaces
         scanner.adds = True
-        self.enter()
+        self.acquire()
         try:
+            self.own()
             if self.mode == "prefix":
                 scan_tokens(prepare(text), &scanner)
             else:
@@ -134,15 +133,8 @@ cdef class Lexicon(Vocabulary):
                 memcpy(&view[0], scanner.ids, scanner.n * sizeof(uint32_t))
             return out
         finally:
-            self.busy = False
+            self.release()
             free_scanner(&scanner)
-
-    cdef int enter(self) except -1:
-        """One change at a time: the tables move when they grow."""
-        if self.busy:
-            raise RuntimeError("a Lexicon can't be changed by two threads at once")
-        self.busy = True
-        return 0
 
     def analyse(self, counts, keywords=()):
         """Learn the support of stems and find the terms of each surface.
@@ -157,28 +149,35 @@ cdef class Lexicon(Vocabulary):
             in index order; each token becomes the first one that it starts with or contains.
         """
         cdef const unsigned int[::1] view = counts
-        if view.shape[0] != self.surfaces.n:
-            raise ValueError(f"counts has {view.shape[0]} entries for {self.surfaces.n} surfaces")
-        self.own()
-        self.enter()
+        cdef tuple texts = tuple(keywords)
+        self.acquire()
         try:
-            self.set_keywords(tuple(keywords))
+            if view.shape[0] != self.surfaces.n:
+                raise ValueError(f"counts has {view.shape[0]} entries for {self.surfaces.n} surfaces")
+            self.own()
+            self.set_keywords(texts)
             self.free_tables()
-            self.allocate()
-            self.n_analysed = self.surfaces.n
-            if view.shape[0]:
-                memcpy(self.counts, &view[0], view.shape[0] * sizeof(uint32_t))
-            self.fix_terms()
-            if not self.learn():
-                raise MemoryError
-            if not self.find_terms():
-                raise MemoryError
-            if self.mode == "korean":
-                for keyword in self.keywords:
-                    self.add_keyword(keyword)
-            self.number_columns()
+            try:
+                self.allocate()
+                if view.shape[0]:
+                    memcpy(self.counts, &view[0], view.shape[0] * sizeof(uint32_t))
+                self.fill_tables()
+            except BaseException:
+                self.free_tables()
+                raise
         finally:
-            self.busy = False
+            self.release()
+
+    cdef int fill_tables(self) except -1:
+        """Everything that follows from the counts."""
+        self.fix_terms()
+        if not self.learn() or not self.find_terms():
+            raise MemoryError
+        if self.mode == "korean":
+            for keyword in self.keywords:
+                self.add_keyword(keyword)
+        self.number_columns()
+        return 0
 
     cdef int set_keywords(self, tuple keywords) except -1:
         if keywords != self.keywords and self.mode == "prefix":
@@ -195,6 +194,7 @@ cdef class Lexicon(Vocabulary):
         self.query_indptr = <uint32_t*> calloc(n + 1, sizeof(uint32_t))
         self.flags = <uint8_t*> calloc(n + 1, sizeof(uint8_t))
         self.best_columns = <uint32_t*> calloc(n + 1, sizeof(uint32_t))
+        self.n_analysed = self.surfaces.n
         if (self.counts == NULL or self.doc_indptr == NULL or self.query_indptr == NULL or self.flags == NULL
                 or self.best_columns == NULL):
             raise MemoryError
@@ -386,10 +386,14 @@ cdef class Lexicon(Vocabulary):
     @property
     def doc_terms(self):
         """tuple (indptr, columns): CSR from surface to columns, repeats kept; memoryviews of copies."""
-        self.check_grown()
-        indptr = memoryview(copy_bytes(self.doc_indptr, (self.n_analysed + 1) * sizeof(int64_t))).cast("q")
-        size = self.doc_indptr[self.n_analysed] * sizeof(uint32_t)
-        return indptr, memoryview(copy_bytes(self.doc_columns, size)).cast("I")
+        self.acquire()
+        try:
+            self.check_grown()
+            indptr = copy_bytes(self.doc_indptr, (self.n_analysed + 1) * sizeof(int64_t))
+            columns = copy_bytes(self.doc_columns, self.doc_indptr[self.n_analysed] * sizeof(uint32_t))
+        finally:
+            self.release()
+        return memoryview(indptr).cast("q"), memoryview(columns).cast("I")
 
     cdef int check_grown(self) except -1:
         if self.doc_indptr == NULL or self.n_analysed != self.surfaces.n:
@@ -436,37 +440,44 @@ cdef class Lexicon(Vocabulary):
         """
         cdef const long long[::1] starts = indptr
         cdef const unsigned int[::1] ids = surfaces
-        cdef Py_ssize_t n_docs = starts.shape[0] - 1, d, i, total = 0
+        cdef Py_ssize_t n_docs = starts.shape[0] - 1, total
         cdef int64_t* out_starts
         cdef uint32_t* out
-        cdef bint valid = True
-        self.check_grown()
+        cdef const unsigned int* first_id = &ids[0] if ids.shape[0] else NULL
         if n_docs < 0 or starts[0] < 0 or starts[n_docs] > ids.shape[0]:
             raise ValueError("indptr does not fit surfaces")
         out_bytes = PyBytes_FromStringAndSize(NULL, (n_docs + 1) * sizeof(int64_t))
         out_starts = <int64_t*> <char*> out_bytes
-        with nogil:
-            out_starts[0] = 0
-            for d in range(n_docs):
-                if starts[d + 1] < starts[d] or starts[d + 1] > ids.shape[0]:
-                    valid = False
-                    break
-                for i in range(starts[d], starts[d + 1]):
-                    if ids[i] >= self.n_analysed:
-                        valid = False
-                        break
-                if not valid:
-                    break
-                total += self.expand_row(&ids[0] + starts[d], starts[d + 1] - starts[d], NULL)
-                out_starts[d + 1] = total
-        if not valid:
-            raise ValueError("indptr is not ascending or a surface id is unknown")
-        columns = PyBytes_FromStringAndSize(NULL, total * sizeof(uint32_t))
-        out = <uint32_t*> <char*> columns
-        with nogil:
-            for d in range(n_docs):
-                out += self.expand_row(&ids[0] + starts[d], starts[d + 1] - starts[d], out)
+        self.acquire()
+        try:
+            self.check_grown()
+            with nogil:
+                total = self.expand_rows(&starts[0], n_docs, first_id, ids.shape[0], out_starts, NULL)
+            if total < 0:
+                raise ValueError("indptr is not ascending or a surface id is unknown")
+            columns = PyBytes_FromStringAndSize(NULL, total * sizeof(uint32_t))
+            out = <uint32_t*> <char*> columns
+            with nogil:
+                self.expand_rows(&starts[0], n_docs, first_id, ids.shape[0], out_starts, out)
+        finally:
+            self.release()
         return memoryview(out_bytes).cast("q"), memoryview(columns).cast("I")
+
+    cdef Py_ssize_t expand_rows(self, const long long* starts, Py_ssize_t n_docs, const unsigned int* ids,
+                                Py_ssize_t n_ids, int64_t* out_starts, uint32_t* out) noexcept nogil:
+        """Number of columns of all documents, written to `out` if that is given; -1 if an input is wrong."""
+        cdef Py_ssize_t d, i, total = 0
+        out_starts[0] = 0
+        for d in range(n_docs):
+            if starts[d + 1] < starts[d] or starts[d + 1] > n_ids:
+                return -1
+            for i in range(starts[d], starts[d + 1]):
+                if ids[i] >= self.n_analysed:
+                    return -1
+            total += self.expand_row(ids + starts[d], starts[d + 1] - starts[d],
+                                     NULL if out == NULL else out + total)
+            out_starts[d + 1] = total
+        return total
 
     cdef int own(self) except -1:
         """Copy what lies in a mapped file, so that it can grow."""

@@ -315,6 +315,7 @@ cdef Py_ssize_t scan_hangul(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scan
         i += 1
     length = i - start
     single[0] = 0
+    buffer[0] = 0
     if length > MAX_SYLLABLES:
         raw = <Py_UCS4*> malloc(length * sizeof(Py_UCS4))
         run = <Py_UCS4*> malloc((3 * length // 2 + 8) * sizeof(Py_UCS4))

@@ -2,6 +2,9 @@
 
 from cpython.list cimport PyList_New
 from cpython.object cimport PyObject
+from cpython.pythread cimport (
+    NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_release_lock, PyThread_type_lock,
+)
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
@@ -320,7 +323,8 @@ cdef inline bint same_bytes(const Terms* terms, const Term* a, const Term* b) no
     return a.length == b.length and memcmp(terms.text + a.start, terms.text + b.start, a.length) == 0
 
 
-cdef Analyser memo = Analyser()     # static terms of documents
+cdef Analyser memo = Analyser()     # static terms of documents; whoever finds it in use takes a new one
+cdef PyThread_type_lock memo_lock = PyThread_allocate_lock()
 
 
 def terms_of(str text not None, bint query, Support support):
@@ -335,4 +339,9 @@ def terms_of(str text not None, bint query, Support support):
     """
     if query or support is not None:
         return Analyser(query, support).analyse(text)
-    return memo.analyse(text)
+    if memo_lock == NULL or not PyThread_acquire_lock(memo_lock, NOWAIT_LOCK):
+        return Analyser().analyse(text)
+    try:
+        return memo.analyse(text)
+    finally:
+        PyThread_release_lock(memo_lock)

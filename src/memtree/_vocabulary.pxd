@@ -1,5 +1,6 @@
 """C interface of an index's vocabulary and of queries, for the scoring of a bank; see `_vocabulary.pyx`."""
 
+from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from memtree._support cimport Sums
@@ -45,6 +46,7 @@ cdef class Query:
 
 
 cdef class Vocabulary:
+    cdef PyThread_type_lock lock
     cdef readonly str mode
     cdef Strings surfaces       # tag: kind
     cdef Strings terms          # tag: field
@@ -67,11 +69,14 @@ cdef class Vocabulary:
     cdef readonly tuple keywords    # of mode "prefix"
     cdef PrefixTrie prefixes        # made from them when it is needed
 
+    cdef void acquire(self) noexcept
+    cdef void release(self) noexcept
     cdef void free_tables(self) noexcept
     cdef list tables(self)
     cdef uint32_t find_column(self, const uint8_t* text, size_t length, uint8_t field) noexcept nogil
     cdef double root_count(self, const uint8_t* text, size_t length) noexcept nogil
     cdef int token_terms(self, const uint8_t* text, size_t length, Terms* terms) except -1
+    cdef Query locked_build(self, str text, bint drops_stop_words, list names)
     cdef Query build(self, str text, bint drops_stop_words, list names)
     cdef int find_surfaces(self, Scanner* scanner, Terms* terms, Found* found, bint afresh) except -1
     cdef int find_unknown(self, int kind, const uint8_t* text, size_t length, Terms* terms) except -1

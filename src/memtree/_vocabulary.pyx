@@ -5,6 +5,9 @@ where they lie and checks every id and offset that it reads.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.pythread cimport (
+    NOWAIT_LOCK, WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
+)
 from libc.math cimport sqrt
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
@@ -81,6 +84,9 @@ cdef class Vocabulary:
         cdef uint64_t seed = <uint64_t> <uintptr_t> <void*> self
         self.mode = "korean"
         self.keywords = ()
+        self.lock = PyThread_allocate_lock()
+        if self.lock == NULL:
+            raise MemoryError
         if (strings_init(&self.surfaces, 64, seed) or strings_init(&self.terms, 64, seed)
                 or strings_init(&self.sums.stems, 64, seed)):
             raise MemoryError
@@ -90,6 +96,17 @@ cdef class Vocabulary:
         strings_free(&self.terms)
         strings_free(&self.sums.stems)
         self.free_tables()
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+
+    cdef void acquire(self) noexcept:
+        """One call at a time: a change may move the tables, and it goes on without the GIL."""
+        if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
+            with nogil:
+                PyThread_acquire_lock(self.lock, WAIT_LOCK)
+
+    cdef void release(self) noexcept:
+        PyThread_release_lock(self.lock)
 
     cdef void free_tables(self) noexcept:
         """Drop what `analyse` made."""
@@ -143,15 +160,23 @@ cdef class Vocabulary:
         """
         cdef size_t length
         cdef const uint8_t* text
-        if not 0 <= column < <Py_ssize_t> self.s_size + self.b_size:
-            raise IndexError(f"column {column} of {self.s_size + self.b_size}")
-        text = strings_get(&self.terms, self.names[column], &length)
-        return "" if text == NULL else decode(text, length)
+        cdef str found = None
+        self.acquire()
+        if 0 <= column < <Py_ssize_t> self.s_size + self.b_size:
+            text = strings_get(&self.terms, self.names[column], &length)
+            found = "" if text == NULL else decode(text, length)
+        self.release()
+        if found is None:
+            raise IndexError(f"there is no column {column}")
+        return found
 
     def column(self, int field, str term not None):
         """The column of a term in field 0 (s) or 1 (b); -1 if it has none."""
         cdef bytes encoded = term.encode("utf-8", "surrogatepass")
-        cdef uint32_t found = self.find_column(encoded, len(encoded), <uint8_t> field)
+        cdef uint32_t found
+        self.acquire()
+        found = self.find_column(encoded, len(encoded), <uint8_t> field)
+        self.release()
         return -1 if found == NO_TERM else found
 
     cdef uint32_t find_column(self, const uint8_t* text, size_t length, uint8_t field) noexcept nogil:
@@ -177,7 +202,10 @@ cdef class Vocabulary:
         list of (str, int)
             The stem and its column of field s, -1 if it has none.
         """
-        return [(stem, self.column(0, stem)) for stem in self.best_stems(text)]
+        cdef Query query = self.locked_build(text, False, None)
+        cdef Py_ssize_t i
+        return [(query.best(i), -1 if query.words[i].best == NO_TERM else query.words[i].best)
+                for i in range(query.n_words)]
 
     def query(self, str text not None):
         """Analyse a query.
@@ -186,14 +214,21 @@ cdef class Vocabulary:
         -------
         Query
         """
-        return self.build(text, True, None)
+        return self.locked_build(text, True, None)
 
     def explain_query(self, str text not None):
         """Terms of a query as strings: see `Query.terms`."""
         cdef list names = []
-        cdef Query query = self.build(text, True, names)
+        cdef Query query = self.locked_build(text, True, names)
         return [(name, query.terms[i].field, query.terms[i].weight, query.terms[i].word)
                 for i, name in enumerate(names)]
+
+    cdef Query locked_build(self, str text, bint drops_stop_words, list names):
+        self.acquire()
+        try:
+            return self.build(text, drops_stop_words, names)
+        finally:
+            self.release()
 
     cdef Query build(self, str text, bint drops_stop_words, list names):
         """Analyse a query; with `names`, without the precomputed terms, and their strings go there."""
@@ -405,22 +440,26 @@ cdef class Vocabulary:
         """
         cdef uint64_t[N_META] meta
         cdef dict parts = {}
-        if self.n_analysed != self.surfaces.n:
-            raise ValueError("analyse() must come first")
-        meta[0] = VERSION
-        meta[1] = self.mode == "prefix"
-        save_strings(parts, prefix + "surfaces.", &self.surfaces, &meta[2])
-        save_strings(parts, prefix + "terms.", &self.terms, &meta[6])
-        save_strings(parts, prefix + "stems.", &self.sums.stems, &meta[10])
-        meta[14] = self.n_analysed
-        meta[15] = self.n_query
-        meta[16] = self.s_size
-        meta[17] = self.b_size
-        parts[prefix + "meta"] = copy_bytes(meta, sizeof(meta))
-        if meta[1]:
-            parts[prefix + "keywords"] = "\0".join(self.keywords).encode("utf-8", "replace")
-        for name, field, size in self.tables():
-            parts[prefix + name] = copy_bytes((<void**> <uintptr_t> field)[0], size)
+        self.acquire()
+        try:
+            if self.n_analysed != self.surfaces.n:
+                raise ValueError("analyse() must come first")
+            meta[0] = VERSION
+            meta[1] = self.mode == "prefix"
+            save_strings(parts, prefix + "surfaces.", &self.surfaces, &meta[2])
+            save_strings(parts, prefix + "terms.", &self.terms, &meta[6])
+            save_strings(parts, prefix + "stems.", &self.sums.stems, &meta[10])
+            meta[14] = self.n_analysed
+            meta[15] = self.n_query
+            meta[16] = self.s_size
+            meta[17] = self.b_size
+            parts[prefix + "meta"] = copy_bytes(meta, sizeof(meta))
+            if meta[1]:
+                parts[prefix + "keywords"] = "\0".join(self.keywords).encode("utf-8", "replace")
+            for name, field, size in self.tables():
+                parts[prefix + name] = copy_bytes((<void**> <uintptr_t> field)[0], size)
+        finally:
+            self.release()
         return parts
 
     cdef list tables(self):
