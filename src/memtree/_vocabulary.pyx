@@ -6,7 +6,8 @@ where they lie and checks every id and offset that it reads.
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.pythread cimport (
-    NOWAIT_LOCK, WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
+    NOWAIT_LOCK, WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
+    PyThread_release_lock,
 )
 from libc.math cimport sqrt
 from libc.stdint cimport uintptr_t
