@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 __all__ = ["BM25", "Bank", "Hit", "MemtreeError", "Recall", "__version__"]
 
 _HOMES = {"BM25": "memtree.bm25", "Bank": "memtree.bank", "Hit": "memtree._recall", "MemtreeError": "memtree.errors",
-          "Recall": "memtree.recall"}
+          "Recall": "memtree._answers"}
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtree.bank import Bank
     from memtree.bm25 import BM25
     from memtree.errors import MemtreeError
-    from memtree.recall import Recall
+    from memtree._answers import Recall
 
 
 def __getattr__(name):

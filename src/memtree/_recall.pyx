@@ -11,12 +11,15 @@ every index that comes out of one is compared with the size of what it points in
 
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
 
 from memtree._bm25 cimport Postings
 from memtree._lexicon cimport NO_TERM, Query, QueryTerm
 
 cdef enum:
     MAX_TERMS = 1 << 20
+    MAX_KNOWN = 1 << 16     # passages kept with their text
+    FEW_WORDS = 128
 
 
 cdef struct Candidate:
@@ -89,6 +92,16 @@ cdef class Columns:
         return [row[j] for j in range(n)]
 
 
+cdef class Passage:
+    """What a passage is whoever asks: made once a generation, its fields when first read."""
+
+    cdef Searcher searcher
+    cdef uint32_t passage_id
+    cdef tuple heading_path
+    cdef tuple lines
+    cdef str text
+
+
 cdef class PassageHit:
     """One passage of a hit.
 
@@ -105,20 +118,32 @@ cdef class PassageHit:
     """
 
     cdef readonly double score
-    cdef readonly uint32_t passage_id
-    cdef Searcher searcher
+    cdef Passage passage
+
+    @property
+    def passage_id(self):
+        return self.passage.passage_id
 
     @property
     def heading_path(self):
-        return self.searcher.source.heading_path(self.passage_id)
+        cdef Passage passage = self.passage
+        if passage.heading_path is None:
+            passage.heading_path = passage.searcher.source.heading_path(passage.passage_id)
+        return passage.heading_path
 
     @property
     def lines(self):
-        return self.searcher.source.lines(self.passage_id)
+        cdef Passage passage = self.passage
+        if passage.lines is None:
+            passage.lines = passage.searcher.source.lines(passage.passage_id)
+        return passage.lines
 
     @property
     def text(self):
-        return self.searcher.source.text(self.passage_id)
+        cdef Passage passage = self.passage
+        if passage.text is None:
+            passage.text = passage.searcher.source.text(passage.passage_id)
+        return passage.text
 
     def to_dict(self):
         """The passage as plain data."""
@@ -204,6 +229,8 @@ cdef class Searcher:
     cdef Py_ssize_t n_files
     cdef Py_ssize_t n_passages
     cdef dict term_names
+    cdef list known_passages
+    cdef Py_ssize_t n_known
 
     def __init__(self, lexicon, Postings files, Postings passages, passage_start, keyword_words,
                  keyword_nodes, node_files, column_keywords, keyword_columns, list paths, source,
@@ -224,6 +251,8 @@ cdef class Searcher:
         self.n_files = files.n_docs
         self.n_passages = passages.n_docs
         self.term_names = {}
+        self.known_passages = [None] * self.n_passages
+        self.n_known = 0
         if self.passage_start.shape[0] != self.n_files + 1 or len(paths) != self.n_files:
             raise ValueError("files, paths and passage_start differ in length")
         files.prepare()
@@ -500,24 +529,63 @@ cdef class Searcher:
             # A hit by the tree alone has no matching passage: show where the file begins.
             for p in chosen or (start,):
                 passage = PassageHit.__new__(PassageHit)
-                passage.searcher = self
-                passage.passage_id = <uint32_t>p
+                passage.passage = self._passage(p)
                 passage.score = ((passage_sums[p] / passage_most if passage_most > 0 else 0.0)
                                  + 0.5 * file_share) / 1.5
                 passages.append(passage)
         return hit
 
+    cdef Passage _passage(self, Py_ssize_t p):
+        """The passage, made when first hit."""
+        cdef Passage passage = <Passage>self.known_passages[p]
+        if passage is None:
+            if self.n_known >= MAX_KNOWN:
+                self.known_passages = [None] * self.n_passages
+                self.n_known = 0
+            passage = Passage.__new__(Passage)
+            passage.searcher = self
+            passage.passage_id = <uint32_t>p
+            self.known_passages[p] = passage
+            self.n_known += 1
+        return passage
+
     cdef double _coverage(self, Query query, uint32_t f, double total):
         """Share of the query's words, by idf, that stand in file f or among the keywords of its nodes."""
         cdef double found = 0
+        cdef uint8_t[FEW_WORDS] few
+        cdef uint8_t* held = few
+        cdef Py_ssize_t w
+        cdef bint all_held
         if total <= 0:
             return 0.0
-        held = self.words_in(query, f)
-        if len(held) < query.n_words:
-            held.update([word for word, _ in self.tree_words(query, f)])
-        for word in held:
-            found += self._word_idf(query.words[<Py_ssize_t>word].best)
+        if query.n_words > FEW_WORDS:
+            held = <uint8_t*>malloc(query.n_words)
+            if held == NULL:
+                raise MemoryError("no memory for the words of a query")
+        all_held = self._mark_held(query, f, held) == query.n_words
+        if not all_held:
+            for word, _ in self.tree_words(query, f):
+                held[<Py_ssize_t>word] = 1
+        for w in range(query.n_words):
+            if held[w]:
+                found += self._word_idf(query.words[w].best)
+        if held != few:
+            free(held)
         return found / total
+
+    cdef Py_ssize_t _mark_held(self, Query query, uint32_t f, uint8_t* held) noexcept nogil:
+        """held[w] = whether a possible stem of word w stands in file f; returns how many words do."""
+        cdef Py_ssize_t t, n = 0
+        cdef uint8_t* mark
+        memset(held, 0, query.n_words)
+        for t in range(query.n_terms):
+            if query.terms[t].field != 0:
+                break
+            mark = &held[query.terms[t].word]
+            if not mark[0] and query.terms[t].column != NO_TERM and self.files.contains(query.terms[t].column, f):
+                mark[0] = 1
+                n += 1
+        return n
 
     def words_in(self, Query query, uint32_t f):
         """Words of the query that have a possible stem in file `f`, as a set of their indices."""
@@ -559,20 +627,40 @@ cdef class Searcher:
         return found
 
     cdef list matched(self, Query query, uint32_t f):
-        """Terms of field s (of field b where a word has none) that stand in file f, in query order."""
-        cdef Py_ssize_t i
-        cdef QueryTerm* term
+        """Terms of field s (of field b where none stands there) that file f holds, in query order."""
+        cdef Py_ssize_t i, j
+        cdef uint32_t column
         cdef list out = []
-        cdef str name
         for i in range(query.n_terms):
-            term = &query.terms[i]
-            if term.field == 1 and out:
+            if query.terms[i].field == 1 and out:
                 break
-            if term.column != NO_TERM and self.files.contains(term.column, f):
-                name = self.name(term.column)
-                if name not in out:
-                    out.append(name)
+            column = query.terms[i].column
+            if column == NO_TERM or not self.files.contains(column, f):
+                continue
+            for j in range(i):
+                if query.terms[j].column == column:
+                    break
+            else:
+                out.append(self.name(column))
         return out
+
+    def same_key(self, Query query):
+        """What questions of equal analysed terms have in common (tier 1): their best stems, in any order."""
+        cdef uint32_t[32] few
+        cdef Py_ssize_t n = query.n_words, i, j
+        cdef uint32_t best
+        if n > 32:
+            return query.key
+        for i in range(n):
+            best = query.words[i].best
+            if best == NO_TERM:
+                return query.key
+            j = i
+            while j > 0 and few[j - 1] > best:
+                few[j] = few[j - 1]
+                j -= 1
+            few[j] = best
+        return (<char*>few)[:n * sizeof(uint32_t)]
 
     def passage_range(self, Py_ssize_t f):
         """First passage of file `f` and the one after its last."""

@@ -8,15 +8,16 @@ from io import StringIO
 from time import monotonic
 
 from memtree import config, workspace
-from memtree.cache import Buffer, QueryCache
+from memtree._answers import QueryCache, Recall
 from memtree.errors import PathError
-from memtree.recall import Explanation, Recall, explain
 from memtree.refresh import Changes, damage, idf_cache_state, index_path, renew, stored, write_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
+
+    from memtree.explain import Explanation
 
 MAX_QUERY_CHARS = 32_768
 MAX_TEXT_BYTES = 32 * 1024 * 1024
@@ -34,6 +35,14 @@ def _count(value, name):
     if value < 0:
         raise ValueError(f"{name} must be 0 or more, not {value}")
     return value
+
+
+def _check_query(query):
+    """Check what is asked."""
+    if not isinstance(query, str):
+        raise TypeError(f"query must be a text, not {type(query).__name__}")
+    if len(query) > MAX_QUERY_CHARS:
+        raise ValueError(f"query has {len(query)} characters, at most {MAX_QUERY_CHARS} can be searched")
 
 
 def _day(value, name):
@@ -55,11 +64,12 @@ def _day(value, name):
 class _State:
     """One generation, whole: a recall takes it once and is not disturbed by a refresh."""
 
-    __slots__ = ("_held", "_texts", "bank", "index", "masks", "searcher")
+    __slots__ = ("_held", "_texts", "bank", "generation", "index", "masks", "searcher")
 
     def __init__(self, bank, index):
         self.bank = bank
         self.index = index
+        self.generation = index.generation
         self.masks: dict[tuple, bytes] = {}
         self._texts: dict[int, bytes] = {}
         self._held = 0
@@ -235,22 +245,24 @@ class Bank:
         if answer is None:
             answer = self._search(state, key)
         if buffer:
+            from memtree.buffer import Buffer
+
             Buffer(self.workspace.recall, self.settings.buffer_seconds).write(answer)
         return answer
 
     def _search(self, state: _State, key: tuple) -> Recall:
         """Answer a question that was not asked lately."""
         query, k, under, since, until, passages = key
-        if not isinstance(query, str):
-            raise TypeError(f"query must be a text, not {type(query).__name__}")
-        if len(query) > MAX_QUERY_CHARS:
-            raise ValueError(f"query has {len(query)} characters, at most {MAX_QUERY_CHARS} can be searched")
-        k = _count(k, "k")
-        passages = _count(passages, "passages")
+        if type(query) is not str or len(query) > MAX_QUERY_CHARS:
+            _check_query(query)
+        if type(k) is not int or k < 0:
+            k = _count(k, "k")
+        if type(passages) is not int or passages < 0:
+            passages = _count(passages, "passages")
         settings = self.settings
         searcher = state.searcher
         analysed = searcher.query(query)
-        terms = (analysed.key, k, under, since, until, passages)
+        terms = (searcher.same_key(analysed), k, under, since, until, passages)
         answer = self._cache.same_terms(terms)
         if answer is not None:
             return answer.with_tier(1, query)
@@ -258,10 +270,12 @@ class Bank:
         if under is not None or since is not None or until is not None:
             mask = state.mask(under, since, until)
         hits, coverage = searcher.search(analysed, k, passages, mask, settings.weight_tree, settings.weight_bm25)
-        note = None if hits else NO_WORDS if not analysed.words else None if state.index.n_files else EMPTY_BANK
-        answerable = bool(hits) and coverage >= settings.answerable_min
-        answer = Recall(query, hits, answerable, coverage, 2, state.index.generation, note)
-        self._cache.put(key, terms, answer.with_tier(0))
+        if hits:
+            answer = Recall(query, hits, coverage >= settings.answerable_min, coverage, 2, state.generation)
+        else:
+            note = NO_WORDS if not analysed.words else None if state.index.n_files else EMPTY_BANK
+            answer = Recall(query, hits, False, coverage, 2, state.generation, note)
+        self._cache.put(key, terms, answer)
         return answer
 
     def explain(self, query: str, path: str) -> Explanation:
@@ -272,6 +286,8 @@ class Bank:
         PathError
             The bank has no such file.
         """
+        from memtree.explain import explain
+
         state = self._current()
         file = self._file(state, path)
         return explain(state.searcher, state.index.node_names(), query, file, self.settings.weight_tree,

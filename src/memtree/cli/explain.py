@@ -9,7 +9,7 @@ from memtree.cli.places import open_bank
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memtree.cli.options import Values
-    from memtree.recall import Explanation, Part
+    from memtree.explain import Explanation, Part
 
 FIELDS = {"s": "words", "b": "syllable pairs"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from memtree.cache import Buffer
+from memtree.buffer import Buffer
 from memtree.cli.options import (
     BANK,
     COLOR,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memtree._recall import Hit
     from memtree.bank import Bank
     from memtree.cli.options import Values
-    from memtree.recall import Recall
+    from memtree._answers import Recall
 
 SHOWN_LINES = 12
 """Lines of a passage that are printed; JSON has them all."""

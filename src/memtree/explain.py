@@ -1,73 +1,10 @@
-"""Answers: ranked hits with what made their scores."""
+"""Explanations: what made the score of a hit."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memtree._recall import Hit, Searcher
-
-
-class Recall:
-    """The answer to a query: a sequence of hits, best first.
-
-    Attributes
-    ----------
-    query : str
-    hits : list of Hit
-    answerable : bool
-        Whether the bank seems to know; the hits are there in any case.
-    coverage : float
-        Share of the query's words, weighted by idf, that the best file holds.
-    tier : int
-        0 the same question again, 1 the same words in other order or with other particles, 2 a search.
-    generation : int
-        Of the index that answered.
-    note : str or None
-        Why there is no hit, where that needs saying.
-    """
-
-    __slots__ = ("answerable", "coverage", "generation", "hits", "note", "query", "tier")
-
-    def __init__(self, query, hits, answerable, coverage, tier, generation, note=None):
-        self.query = query
-        self.hits = hits
-        self.answerable = answerable
-        self.coverage = coverage
-        self.tier = tier
-        self.generation = generation
-        self.note = note
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-    def __getitem__(self, i):
-        return self.hits[i]
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    def __contains__(self, hit) -> bool:
-        return hit in self.hits
-
-    def __bool__(self) -> bool:
-        return bool(self.hits)
-
-    def __repr__(self) -> str:
-        return (f"Recall({self.query!r}, {len(self.hits)} hits, answerable={self.answerable}, "
-                f"coverage={self.coverage:.2f}, tier={self.tier})")
-
-    def with_tier(self, tier: int, query: str | None = None) -> Recall:
-        """The same answer as another tier gives it."""
-        return Recall(self.query if query is None else query, self.hits, self.answerable, self.coverage, tier,
-                      self.generation, self.note)
-
-    def to_dict(self) -> dict:
-        """The answer as plain data, for JSON."""
-        return {"query": self.query, "answerable": self.answerable, "coverage": self.coverage, "tier": self.tier,
-                "generation": self.generation, **({"note": self.note} if self.note else {}),
-                "hits": [hit.to_dict() for hit in self.hits]}
+    from memtree._recall import Searcher
 
 
 class Part:
