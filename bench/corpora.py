@@ -23,7 +23,7 @@ def questions() -> list[str]:
     """Questions that the example bank answers."""
     with open(EXAMPLES / "queries.tsv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [row["question"] for row in rows if row["file"]]
+    return [row["query"] for row in rows]
 
 
 def bank_texts() -> list[str]:

@@ -13,20 +13,15 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+cimport cython
+
 from memtree._bm25 cimport Postings
-from memtree._lexicon cimport NO_TERM, Query, QueryTerm
+from memtree._vocabulary cimport NO_TERM, Query, QueryTerm, Vocabulary
 
 cdef enum:
     MAX_TERMS = 1 << 20
     MAX_KNOWN = 1 << 16     # passages kept with their text
     FEW_WORDS = 128
-
-
-cdef struct Candidate:
-    double score
-    double bm25
-    double tree
-    uint32_t doc
 
 
 cdef inline bint _worse(const Candidate* a, const Candidate* b) noexcept nogil:
@@ -62,12 +57,10 @@ cdef void _sort_best_first(Candidate* heap, Py_ssize_t n) noexcept nogil:
         _sift_down(heap, last, 0)
 
 
+@cython.final
 cdef class Columns:
     """A compressed list of lists of uint32: row i is ``data[indptr[i]:indptr[i + 1]]``; safe on any values."""
 
-    cdef const uint32_t[::1] indptr
-    cdef const uint32_t[::1] data
-    cdef readonly Py_ssize_t n
 
     def __init__(self, indptr, data):
         self.indptr = indptr
@@ -92,16 +85,15 @@ cdef class Columns:
         return [row[j] for j in range(n)]
 
 
+@cython.final
 cdef class Passage:
     """What a passage is whoever asks: made once a generation, its fields when first read."""
 
-    cdef Searcher searcher
-    cdef uint32_t passage_id
-    cdef tuple heading_path
-    cdef tuple lines
-    cdef str text
 
 
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
 cdef class PassageHit:
     """One passage of a hit.
 
@@ -117,8 +109,6 @@ cdef class PassageHit:
         The passage as it stands in the file.
     """
 
-    cdef readonly double score
-    cdef Passage passage
 
     @property
     def passage_id(self):
@@ -154,6 +144,9 @@ cdef class PassageHit:
         return f"PassageHit(lines={self.lines}, score={self.score:.4f})"
 
 
+@cython.final
+@cython.no_gc
+@cython.freelist(32)
 cdef class Hit:
     """One file that answers a query.
 
@@ -169,14 +162,6 @@ cdef class Hit:
         Its best passages, best first.
     """
 
-    cdef readonly str path
-    cdef readonly double score
-    cdef readonly double tree
-    cdef readonly double bm25
-    cdef readonly list passages
-    cdef readonly uint32_t file_id
-    cdef Searcher searcher
-    cdef Query query
 
     @property
     def terms(self):
@@ -191,6 +176,7 @@ cdef class Hit:
         return f"Hit({self.path!r}, score={self.score:.4f}, tree={self.tree:.4f}, bm25={self.bm25:.4f})"
 
 
+@cython.final
 cdef class Searcher:
     """One generation of a bank, ready to answer.
 
@@ -214,25 +200,8 @@ cdef class Searcher:
         Weight of each field's sum.
     """
 
-    cdef readonly object lexicon
-    cdef readonly Postings files
-    cdef readonly Postings passages
-    cdef const uint32_t[::1] passage_start
-    cdef Columns keyword_words
-    cdef Columns keyword_nodes
-    cdef Columns node_files
-    cdef Columns column_keywords
-    cdef const uint32_t[::1] keyword_columns
-    cdef readonly list paths
-    cdef readonly object source
-    cdef float field_weight[2]
-    cdef Py_ssize_t n_files
-    cdef Py_ssize_t n_passages
-    cdef dict term_names
-    cdef list known_passages
-    cdef Py_ssize_t n_known
 
-    def __init__(self, lexicon, Postings files, Postings passages, passage_start, keyword_words,
+    def __init__(self, Vocabulary lexicon, Postings files, Postings passages, passage_start, keyword_words,
                  keyword_nodes, node_files, column_keywords, keyword_columns, list paths, source,
                  field_weights=(0.5, 1.0)):
         self.lexicon = lexicon
@@ -384,39 +353,52 @@ cdef class Searcher:
         coverage : float
             Share of the query's words, by idf, that the best file holds or that lead to it in the tree.
         """
-        cdef Py_ssize_t n_terms = 0, n_kept = 0, i, f
-        cdef uint32_t* columns = NULL
-        cdef float* weights = NULL
-        cdef float* file_sums = NULL
-        cdef float* passage_sums = NULL
-        cdef double* tree = NULL
-        cdef double* nodes = NULL
-        cdef uint32_t* stamps = NULL
-        cdef Candidate* heap = NULL
-        cdef double total = 0
-        cdef float file_most, passage_most
-        cdef Py_ssize_t n_nodes = self.node_files.n
-        cdef list hits = []
+        cdef double coverage = 0
         if mask is not None and mask.shape[0] != self.n_files:
             raise ValueError(f"mask has {mask.shape[0]} entries, the bank {self.n_files} files")
+        hits = self.ranked(query, k, n_best, &mask[0] if mask is not None and self.n_files else NULL, w_tree, w_bm25,
+                           &coverage)
+        return hits, coverage
+
+    cdef list ranked(self, Query query, Py_ssize_t k, Py_ssize_t n_best, const uint8_t* mask, double w_tree,
+                     double w_bm25, double* coverage):
+        """The hits of :meth:`search`."""
+        cdef Py_ssize_t n_terms = 0, n_kept = 0, i
+        cdef Py_ssize_t n_nodes = self.node_files.n
+        cdef double total = 0
+        cdef float file_most, passage_most
+        cdef list hits = []
+        cdef char* zeros
+        cdef char* rest
+        cdef double* tree
+        cdef double* nodes
+        cdef uint32_t* stamps
+        cdef float* file_sums
+        cdef float* passage_sums
+        cdef float* weights
+        cdef uint32_t* columns
+        cdef Candidate* heap
+        coverage[0] = 0
         if k > self.n_files:
             k = self.n_files
         if query.n_terms > MAX_TERMS:
             raise ValueError(f"query has {query.n_terms} terms, at most {MAX_TERMS} can be searched")
         if k <= 0 or query.n_words == 0:
-            return hits, 0.0
+            return hits
+        zeros = <char*>calloc((self.n_files + n_nodes) * sizeof(double)
+                              + (n_nodes + self.n_files + self.n_passages) * sizeof(float), 1)
+        rest = <char*>malloc(k * sizeof(Candidate) + query.n_terms * (sizeof(float) + sizeof(uint32_t)) + 8)
         try:
-            columns = <uint32_t*>malloc((query.n_terms + 1) * sizeof(uint32_t))
-            weights = <float*>malloc((query.n_terms + 1) * sizeof(float))
-            file_sums = <float*>calloc(self.n_files + 1, sizeof(float))
-            passage_sums = <float*>calloc(self.n_passages + 1, sizeof(float))
-            tree = <double*>calloc(self.n_files + 1, sizeof(double))
-            nodes = <double*>calloc(n_nodes + 1, sizeof(double))
-            stamps = <uint32_t*>calloc(n_nodes + 1, sizeof(uint32_t))
-            heap = <Candidate*>malloc((k + 1) * sizeof(Candidate))
-            if (columns == NULL or weights == NULL or file_sums == NULL or passage_sums == NULL or tree == NULL
-                    or nodes == NULL or stamps == NULL or heap == NULL):
+            if zeros == NULL or rest == NULL:
                 raise MemoryError("no memory for the scores of a query")
+            tree = <double*>zeros
+            nodes = tree + self.n_files
+            stamps = <uint32_t*>(nodes + n_nodes)
+            file_sums = <float*>(stamps + n_nodes)
+            passage_sums = file_sums + self.n_files
+            heap = <Candidate*>rest
+            weights = <float*>(heap + k)
+            columns = <uint32_t*>(weights + query.n_terms)
             with nogil:
                 n_terms = self._gather(query, columns, weights)
                 self.files.accumulate(columns, weights, n_terms, file_sums)
@@ -427,21 +409,17 @@ cdef class Searcher:
                     total += self._word_idf(query.words[i].best)
                 if total > 0 and w_tree != 0:
                     self._tree(query, total, nodes, stamps, tree)
-                n_kept = self._select(file_sums, passage_sums, tree, file_most, passage_most, w_tree, w_bm25,
-                                      &mask[0] if mask is not None and self.n_files else NULL, heap, k)
+                n_kept = self._select(file_sums, passage_sums, tree, file_most, passage_most, w_tree, w_bm25, mask,
+                                      heap, k)
             for i in range(n_kept):
                 hits.append(self._hit(query, &heap[i], passage_sums, passage_most,
                                       file_sums[heap[i].doc] / file_most if file_most > 0 else 0.0, n_best))
-            return hits, self._coverage(query, heap[0].doc, total) if n_kept else 0.0
+            if n_kept:
+                coverage[0] = self._coverage(query, heap[0].doc, total)
+            return hits
         finally:
-            free(columns)
-            free(weights)
-            free(file_sums)
-            free(passage_sums)
-            free(tree)
-            free(nodes)
-            free(stamps)
-            free(heap)
+            free(zeros)
+            free(rest)
 
     cdef void _range(self, Py_ssize_t f, Py_ssize_t* start, Py_ssize_t* stop) noexcept nogil:
         """Passages of file f, clamped to those that exist."""
@@ -497,7 +475,6 @@ cdef class Searcher:
                   double file_share, Py_ssize_t n_best):
         """Make the object of a hit, with its best passages."""
         cdef Hit hit = Hit.__new__(Hit)
-        cdef PassageHit passage
         cdef Py_ssize_t start, stop, p, n = 0, at
         cdef uint32_t[16] few
         cdef list passages = []
@@ -522,18 +499,23 @@ cdef class Searcher:
                     few[at] = <uint32_t>p
                     if n < n_best:
                         n += 1
-                chosen = [few[at] for at in range(n)]
+                if n == 0:
+                    # A hit by the tree alone has no matching passage: show where the file begins.
+                    few[0] = <uint32_t>start
+                    n = 1
+                for at in range(n):
+                    passages.append(self._passage_hit(few[at], passage_sums, passage_most, file_share))
             else:
-                chosen = sorted([p for p in range(start, stop) if passage_sums[p] > 0],
-                                key=lambda p: (-passage_sums[<Py_ssize_t>p], p))[:n_best]
-            # A hit by the tree alone has no matching passage: show where the file begins.
-            for p in chosen or (start,):
-                passage = PassageHit.__new__(PassageHit)
-                passage.passage = self._passage(p)
-                passage.score = ((passage_sums[p] / passage_most if passage_most > 0 else 0.0)
-                                 + 0.5 * file_share) / 1.5
-                passages.append(passage)
+                for p in sorted([p for p in range(start, stop) if passage_sums[p] > 0],
+                                key=lambda p: (-passage_sums[<Py_ssize_t>p], p))[:n_best] or (start,):
+                    passages.append(self._passage_hit(p, passage_sums, passage_most, file_share))
         return hit
+
+    cdef PassageHit _passage_hit(self, Py_ssize_t p, const float* sums, float most, double file_share):
+        cdef PassageHit found = PassageHit.__new__(PassageHit)
+        found.passage = self._passage(p)
+        found.score = ((sums[p] / most if most > 0 else 0.0) + 0.5 * file_share) / 1.5
+        return found
 
     cdef Passage _passage(self, Py_ssize_t p):
         """The passage, made when first hit."""
@@ -644,7 +626,7 @@ cdef class Searcher:
                 out.append(self.name(column))
         return out
 
-    def same_key(self, Query query):
+    cpdef object same_key(self, Query query):
         """What questions of equal analysed terms have in common (tier 1): their best stems, in any order."""
         cdef uint32_t[32] few
         cdef Py_ssize_t n = query.n_words, i, j

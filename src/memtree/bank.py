@@ -8,7 +8,7 @@ from io import StringIO
 from time import monotonic
 
 from memtree import config, workspace
-from memtree._answers import QueryCache, Recall
+from memtree._answers import Answerer, QueryCache
 from memtree.errors import PathError
 from memtree.refresh import Changes, damage, idf_cache_state, index_path, renew, stored, write_tree
 
@@ -17,32 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
+    from memtree._answers import Recall
     from memtree.explain import Explanation
 
-MAX_QUERY_CHARS = 32_768
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 """Bytes of files kept in memory for the text of hits."""
-NO_WORDS = "the query holds no word to search for"
-EMPTY_BANK = "the bank holds no Markdown file"
-
-
-def _count(value, name):
-    """Check a number of things wanted."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        if hasattr(value, "__index__"):
-            return value.__index__()
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if value < 0:
-        raise ValueError(f"{name} must be 0 or more, not {value}")
-    return value
-
-
-def _check_query(query):
-    """Check what is asked."""
-    if not isinstance(query, str):
-        raise TypeError(f"query must be a text, not {type(query).__name__}")
-    if len(query) > MAX_QUERY_CHARS:
-        raise ValueError(f"query has {len(query)} characters, at most {MAX_QUERY_CHARS} can be searched")
 
 
 def _day(value, name):
@@ -64,16 +43,18 @@ def _day(value, name):
 class _State:
     """One generation, whole: a recall takes it once and is not disturbed by a refresh."""
 
-    __slots__ = ("_held", "_texts", "bank", "generation", "index", "masks", "searcher")
+    __slots__ = ("_held", "_texts", "answerer", "bank", "index", "masks", "searcher")
 
-    def __init__(self, bank, index):
+    def __init__(self, bank, index, cache):
         self.bank = bank
         self.index = index
-        self.generation = index.generation
         self.masks: dict[tuple, bytes] = {}
         self._texts: dict[int, bytes] = {}
         self._held = 0
-        self.searcher = index.searcher(bank.settings, self._read)
+        settings = bank.settings
+        self.searcher = index.searcher(settings, self._read)
+        self.answerer = Answerer(self.searcher, cache, index.generation, settings.weight_tree, settings.weight_bm25,
+                                 settings.answerable_min, self.mask)
 
     def _read(self, file, start, end):
         """Text between two bytes of a file, as far as it is still there."""
@@ -150,7 +131,6 @@ class Bank:
         if not self.check_interval >= 0:
             raise ValueError(f"check_interval must be 0 or more seconds, not {check_interval!r}")
         self._lock = RLock()
-        self._cache = QueryCache(self.settings.cache_entries, self.settings.cache_seconds)
         self._state: _State | None = None
         self._checked = float("-inf")
         self._progress = progress
@@ -177,9 +157,7 @@ class Bank:
             index, changes = renew(None if rebuild else old, self.workspace, self.settings, self.logs,
                                    progress=self._progress)
             if self._state is None or index is not self._state.index:
-                if self._state is not None and index.generation != self._state.index.generation:
-                    self._cache.clear()
-                self._state = _State(self, index)
+                self._show(index)
             if problem is not None:
                 changes.problems.insert(0, (index_path(self.workspace, self.settings, self.logs), None, problem))
             self.problems = changes.problems
@@ -196,7 +174,16 @@ class Bank:
         """
         with self._lock:
             state = self._current()
-            self._state = _State(self, write_tree(state.index, self.workspace, self.settings, self.logs))
+            self._show(write_tree(state.index, self.workspace, self.settings, self.logs))
+
+    def _show(self, index):
+        """Answer from this index from now on; what is in the query cache holds for its generation only."""
+        old = self._state
+        if old is not None and old.index.generation == index.generation:
+            cache = old.answerer.cache
+        else:
+            cache = QueryCache(self.settings.cache_entries, self.settings.cache_seconds)
+        self._state = _State(self, index, cache)
 
     def _current(self) -> _State:
         """The state to answer from, checked for edits when the interval is over."""
@@ -237,45 +224,11 @@ class Bank:
         state = self._state
         if state is None or monotonic() - self._checked >= self.check_interval:
             state = self._current()
-        key = (query, k, under, since, until, passages)
-        try:
-            answer = self._cache.exact(key)
-        except TypeError:
-            answer = None
-        if answer is None:
-            answer = self._search(state, key)
+        answer = state.answerer.answer(query, k, under, since, until, passages)
         if buffer:
             from memtree.buffer import Buffer
 
             Buffer(self.workspace.recall, self.settings.buffer_seconds).write(answer)
-        return answer
-
-    def _search(self, state: _State, key: tuple) -> Recall:
-        """Answer a question that was not asked lately."""
-        query, k, under, since, until, passages = key
-        if type(query) is not str or len(query) > MAX_QUERY_CHARS:
-            _check_query(query)
-        if type(k) is not int or k < 0:
-            k = _count(k, "k")
-        if type(passages) is not int or passages < 0:
-            passages = _count(passages, "passages")
-        settings = self.settings
-        searcher = state.searcher
-        analysed = searcher.query(query)
-        terms = (searcher.same_key(analysed), k, under, since, until, passages)
-        answer = self._cache.same_terms(terms)
-        if answer is not None:
-            return answer.with_tier(1, query)
-        mask = None
-        if under is not None or since is not None or until is not None:
-            mask = state.mask(under, since, until)
-        hits, coverage = searcher.search(analysed, k, passages, mask, settings.weight_tree, settings.weight_bm25)
-        if hits:
-            answer = Recall(query, hits, coverage >= settings.answerable_min, coverage, 2, state.generation)
-        else:
-            note = NO_WORDS if not analysed.words else None if state.index.n_files else EMPTY_BANK
-            answer = Recall(query, hits, False, coverage, 2, state.generation, note)
-        self._cache.put(key, terms, answer)
         return answer
 
     def explain(self, query: str, path: str) -> Explanation:
