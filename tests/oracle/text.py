@@ -697,8 +697,8 @@ def is_korean_stop(unit: Unit, support: Support | None) -> bool:
 def left_after_stop_words(found: list[Unit], query: bool, support: Support | None) -> list[Unit]:
     """Units without stop words (and, in a query, without pairs that hold one), or all if none is left."""
     out = [u for u in found if is_english_stop(u) or (query and is_korean_stop(u, support))]
-    edges = {u.start for u in out} | {u.end for u in out}
-    inside = [u for u in found if u.kind == "pair" and (u.start in edges or u.end in edges)]
+    starts, ends = {u.start for u in out}, {u.end for u in out}
+    inside = [u for u in found if u.kind == "pair" and (u.start in starts or u.end in ends)]
     left = [u for u in found if u not in out and u not in inside]
     return left or found
 
