@@ -58,7 +58,7 @@ PIECES = st.one_of(
     st.sampled_from(
         words(
             "café cafe\u0301 ΟΔΟΣ İstanbul straße नमस्ते 1\ufe0f\u20e3 ㅋㅋ ㄱㅏ ㅎㅏㄴ 認証 水 日本語の"
-            " カタカナー ｶﾞ ﬁle ½ ① Ⅳ א ไทย 한 일 할 수 v2.1.0 V3.4 get_user __init__ a/b-c.py C:\\x 1,234 1,2345"
+            " カタカナー ｶﾞ ﬁle ½ ① Ⅳ א ไทย 한 일 할 수 v2.1.0 V3.4 get_user __init__ a/b-c.py C:\\x 1,234"
             " ３，４５６ Привет 😀 👍🏽 𝕏 𠮷 the is IT went children BM25 bm25okapi parseHTMLResponse APIs"
             " GitHub OvertimeService 2026-12-02 24/7 2.1.0-beta.1 e.g. U.S. don't multi-agent 3일 5만 30분"
         )

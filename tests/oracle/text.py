@@ -552,7 +552,7 @@ def marked(candidate: Candidate) -> str:
 def is_light_verb(run: str) -> bool:
     """A form of 하다, 되다, 시키다 (after a Latin word)."""
     light = ("하", "되", "시키")
-    return run in ("해", "돼") or any(c.kind == "P" and c.stem in light for c in candidates(run))
+    return key(run) in light or any(c.kind == "P" and c.stem in light for c in candidates(run))
 
 
 def weights(found: list[Candidate], others: dict[tuple[bool, str], float]) -> list[float]:
