@@ -9,10 +9,10 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memtree._lexicon import Lexicon
 from oracle import text as oracle
 
 from memtree import analysis
+from memtree._lexicon import Lexicon
 from memtree.errors import MemtreeError
 
 # ------------------------------------------------------------------------------------- random text
@@ -27,7 +27,7 @@ def words(text: str) -> list[str]:
 
 STEMS = words(
     "가치관 배포 회의 보내 만들 도우 도와 지 듣 예쁘 빨라 몰라 놓 바꾸 저장해놓 읽으시 승인하셔 완료되어버려"
-    " 돼 해 깨닫 렇 자연스럽 향기롭 그래 어때 꾸"
+    " 돼 해 깨닫 렇 자연스럽 향기롭 그래 어때 꾸 배포하 완료되 개선시키 고려해 비난당하"
 )
 LETTERS = (
     "하되해돼시키받당하었겠다는은이가을를에서로고지면요니까게기도만라러아어오우보주"
@@ -221,6 +221,24 @@ def test_lexicon_from_its_parts(texts, query):
         assert mapped.best(text) == built.lexicon.best(text)
     again = Built([*texts, query], mapped)
     assert again.documents() == Built([*texts, query]).documents()
+
+
+def test_lexicon_of_many_words():
+    """Four thousand made-up Korean words in one index: hypothesis alone meets too few of the rare rules."""
+    rng = random.Random(3)
+    suffixes = sorted(oracle.TABLES.predicate) + ENDINGS
+    texts = []
+    for _ in range(4000):
+        stem = rng.choice(STEMS) if rng.random() < 0.6 else "".join(rng.choices(LETTERS, k=rng.randint(1, 4)))
+        suffix = rng.choice(suffixes)
+        if suffix and suffix[0] in oracle.FINALS:
+            stem = stem[:-1] + oracle.with_final(stem[-1], suffix[0])
+            suffix = suffix[1:]
+        texts.append(stem + suffix)
+    built = Built(texts)
+    for text, found in zip(texts, built.documents(), strict=True):
+        expected = oracle.tokens(text, support=built.support)
+        assert found == (Counter(expected.s), Counter(expected.b)), text
 
 
 def test_lexicon_columns_and_terms():
