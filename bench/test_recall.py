@@ -147,9 +147,8 @@ def main() -> None:
         }
         again = [interleaved(sides, [cached.ready(question)], rounds=21) for question in questions]
     search, script_time = found["memtree"], found["script"]
-    print(
-        f"{len(questions)} questions, {len(script.lengths)} files, {len(script.keywords)} keywords; {machine()}"
-    )
+    sizes = f"{len(questions)} questions, {len(script.lengths)} files, {len(script.keywords)} keywords"
+    print(f"{sizes}; {machine()}")
     print(f"search:          {shown(search)}")
     print(f"script:          {shown(script_time)}, {script_time / search:.0f} times the search")
     for name in sides:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from time import monotonic
 
+from memtree import workspace
 from memtree.bank import Bank
+from memtree.errors import BankError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +48,38 @@ class Progress:
         self._bar.start()
 
 
+def _here() -> str:
+    """The workspace that the current folder is in, or the folder itself if it looks like one of notes."""
+    root = workspace.find(".").root
+    marks = (os.path.join(root, mark) for mark in ("bank", ".memtree", "memtree.toml"))
+    if any(map(os.path.exists, marks)) or (root != os.path.expanduser("~") and _holds_notes(root)):
+        return root
+    raise BankError("no notes here", root, remedy="go to the folder of your notes, or name it with --bank DIR")
+
+
+def _holds_notes(folder: str) -> bool:
+    """Whether there is a Markdown file in the folder or in one right below it."""
+    below = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if workspace.is_markdown(entry.name):
+                return True
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                below.append(entry.path)
+    for path in below:
+        try:
+            if any(map(workspace.is_markdown, os.listdir(path))):
+                return True
+        except OSError:
+            continue
+    return False
+
+
 def open_bank(values: Values) -> Bank:
     """The bank of ``--bank``, or the one that the current folder is in."""
-    from memtree import workspace
-
     path = values.bank
     if path is None:
-        path = workspace.find(".").root
+        path = _here()
     return Bank(
         path,
         logs=values.logs,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from memtree.buffer import Buffer
 from memtree.cli.options import (
     BANK,
     COLOR,
@@ -24,10 +23,10 @@ from memtree.cli.places import open_bank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memtree._answers import Recall
     from memtree._recall import Hit
     from memtree.bank import Bank
     from memtree.cli.options import Values
-    from memtree._answers import Recall
 
 SHOWN_LINES = 12
 """Lines of a passage that are printed; JSON has them all."""
@@ -112,6 +111,9 @@ def run(values: Values) -> int:
     sys.stdout.flush()
     if bank.problems:
         warn(f"{count(len(bank.problems), 'problem')} with files of the bank: memtree status")
+    from memtree.buffer import Buffer
+
+    # Only now: the answer does not wait for it.
     Buffer(bank.workspace.recall, bank.settings.buffer_seconds).write(answer)
     return 0 if answer.answerable else 1
 
