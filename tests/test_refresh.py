@@ -34,11 +34,10 @@ def test_a_quick_second_edit_of_equal_size_is_seen_each_time(tmp_path):
 
 def test_an_edit_within_one_coarse_clock_tick_is_seen(tmp_path):
     bank = Bank(tmp_path, check_interval=0)
-    stamp = None
     for i in range(50):
         for hour in ("3시", "4시"):
             path = write(tmp_path, "회의.md", MEETING.format(hour))
-            stamp = stamp or (os.stat(path).st_mtime_ns // 2_000_000_000) * 2_000_000_000
+            stamp = (os.stat(path).st_mtime_ns // 2_000_000_000) * 2_000_000_000
             os.utime(path, ns=(stamp, stamp))
             assert any(hour in text for text in shown(bank, "회의가 언제지?")), (i, hour)
 

@@ -22,8 +22,6 @@ cdef class Columns:
 
 
 cdef class Passage:
-    cdef Searcher searcher
-    cdef uint32_t passage_id
     cdef tuple heading_path
     cdef tuple lines
     cdef str text
@@ -31,7 +29,10 @@ cdef class Passage:
 
 cdef class PassageHit:
     cdef readonly double score
-    cdef Passage passage
+    cdef readonly uint32_t passage_id
+    cdef readonly tuple heading_path
+    cdef readonly tuple lines
+    cdef readonly str text
 
 
 cdef class Hit:

@@ -86,9 +86,9 @@ cdef class Columns:
 
 
 @cython.final
+@cython.no_gc
 cdef class Passage:
-    """What a passage is whoever asks: made once a generation, its fields when first read."""
-
+    """What a passage is, whoever asks: made once a generation."""
 
 
 @cython.final
@@ -108,32 +108,6 @@ cdef class PassageHit:
     text : str
         The passage as it stands in the file.
     """
-
-
-    @property
-    def passage_id(self):
-        return self.passage.passage_id
-
-    @property
-    def heading_path(self):
-        cdef Passage passage = self.passage
-        if passage.heading_path is None:
-            passage.heading_path = passage.searcher.source.heading_path(passage.passage_id)
-        return passage.heading_path
-
-    @property
-    def lines(self):
-        cdef Passage passage = self.passage
-        if passage.lines is None:
-            passage.lines = passage.searcher.source.lines(passage.passage_id)
-        return passage.lines
-
-    @property
-    def text(self):
-        cdef Passage passage = self.passage
-        if passage.text is None:
-            passage.text = passage.searcher.source.text(passage.passage_id)
-        return passage.text
 
     def to_dict(self):
         """The passage as plain data."""
@@ -513,7 +487,11 @@ cdef class Searcher:
 
     cdef PassageHit _passage_hit(self, Py_ssize_t p, const float* sums, float most, double file_share):
         cdef PassageHit found = PassageHit.__new__(PassageHit)
-        found.passage = self._passage(p)
+        cdef Passage passage = self._passage(p)
+        found.passage_id = <uint32_t>p
+        found.heading_path = passage.heading_path
+        found.lines = passage.lines
+        found.text = passage.text
         found.score = ((sums[p] / most if most > 0 else 0.0) + 0.5 * file_share) / 1.5
         return found
 
@@ -525,8 +503,9 @@ cdef class Searcher:
                 self.known_passages = [None] * self.n_passages
                 self.n_known = 0
             passage = Passage.__new__(Passage)
-            passage.searcher = self
-            passage.passage_id = <uint32_t>p
+            passage.heading_path = self.source.heading_path(p)
+            passage.lines = self.source.lines(p)
+            passage.text = self.source.text(p)
             self.known_passages[p] = passage
             self.n_known += 1
         return passage

@@ -164,15 +164,12 @@ def read_file(entry: Entry, data: bytes, document: Document, lexicon: Lexicon, r
 class Source:
     """Where the words of a hit come from: headings and lines from the index, text from the files."""
 
-    __slots__ = ("_paths", "_index", "_texts", "_read")
-
-    MAX_TEXTS = 4096
+    __slots__ = ("_index", "_paths", "_read")
 
     def __init__(self, index, read):
         self._index = index
         self._read = read
         self._paths: dict[int, tuple[str, ...]] = {}
-        self._texts: dict[int, str] = {}
 
     def heading_path(self, passage: int) -> tuple[str, ...]:
         """Headings above a passage, outermost first."""
@@ -206,16 +203,9 @@ class Source:
 
     def text(self, passage: int) -> str:
         """The passage as it stands in its file."""
-        found = self._texts.get(passage)
-        if found is None:
-            index = self._index
-            table = index.passages_table
-            at = passage * PASSAGE_WIDTH
-            found = self._read(index.file_of_passage(passage), table[at + 3], table[at + 4])
-            if len(self._texts) >= self.MAX_TEXTS:
-                self._texts.clear()
-            self._texts[passage] = found
-        return found
+        index = self._index
+        at = passage * PASSAGE_WIDTH
+        return self._read(index.file_of_passage(passage), index.passages_table[at + 3], index.passages_table[at + 4])
 
 
 class Index:
