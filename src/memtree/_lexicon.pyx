@@ -5,8 +5,6 @@ the number of times that each surface occurs, and then finds the terms of each s
 queries.
 """
 
-from array import array as python_array
-
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
@@ -23,7 +21,7 @@ from memtree._text cimport (
     scan_text, scan_tokens, strings_clear, strings_free, strings_get, strings_init, strings_intern,
     strings_lookup,
 )
-from memtree._vocabulary cimport IS_STOP, Vocabulary, copy_bytes
+from memtree._vocabulary cimport IS_STOP, Vocabulary, buffer_data, copy_bytes
 from memtree.errors import IndexFileError
 
 
@@ -116,7 +114,7 @@ cdef class Lexicon(Vocabulary):
             Surface ids in order of appearance; new surfaces get the next ids.
         """
         cdef Scanner scanner
-        cdef unsigned int[::1] view
+        from array import array
         memset(&scanner, 0, sizeof(scanner))
         scanner.known = &self.surfaces
         scanner.adds = True
@@ -127,11 +125,7 @@ cdef class Lexicon(Vocabulary):
                 scan_tokens(prepare(text), &scanner)
             else:
                 scan_text(prepare(text), &scanner)
-            out = python_array("I", bytes(4 * scanner.n))
-            if scanner.n:
-                view = out
-                memcpy(&view[0], scanner.ids, scanner.n * sizeof(uint32_t))
-            return out
+            return array("I", copy_bytes(scanner.ids, scanner.n * sizeof(uint32_t)))
         finally:
             self.release()
             free_scanner(&scanner)
@@ -148,19 +142,21 @@ cdef class Lexicon(Vocabulary):
             Texts whose best stems get a column of field s in any case. In mode "prefix": the index keywords
             in index order; each token becomes the first one that it starts with or contains.
         """
-        cdef const unsigned int[::1] view = counts
+        cdef list views = []
+        cdef size_t n
+        cdef const void* data = buffer_data(counts, sizeof(uint32_t), "counts", views, &n)
         cdef tuple texts = tuple(keywords)
         self.acquire()
         try:
-            if view.shape[0] != self.surfaces.n:
-                raise ValueError(f"counts has {view.shape[0]} entries for {self.surfaces.n} surfaces")
+            if n != self.surfaces.n:
+                raise ValueError(f"counts has {n} entries for {self.surfaces.n} surfaces")
             self.own()
             self.set_keywords(texts)
             self.free_tables()
             try:
                 self.allocate()
-                if view.shape[0]:
-                    memcpy(self.counts, &view[0], view.shape[0] * sizeof(uint32_t))
+                if n:
+                    memcpy(self.counts, data, n * sizeof(uint32_t))
                 self.fill_tables()
             except BaseException:
                 self.free_tables()
@@ -400,7 +396,7 @@ cdef class Lexicon(Vocabulary):
             raise ValueError("analyse() must come first")
         return 0
 
-    cdef Py_ssize_t expand_row(self, const unsigned int* ids, Py_ssize_t n, uint32_t* out) noexcept nogil:
+    cdef Py_ssize_t expand_row(self, const uint32_t* ids, Py_ssize_t n, uint32_t* out) noexcept nogil:
         """Number of columns of one document, written to `out` if that is given; English stop words count only
         if there is nothing else."""
         cdef Py_ssize_t i, size, total = 0
@@ -438,13 +434,14 @@ cdef class Lexicon(Vocabulary):
         columns : memoryview of uint32
             Columns with repeats.
         """
-        cdef const long long[::1] starts = indptr
-        cdef const unsigned int[::1] ids = surfaces
-        cdef Py_ssize_t n_docs = starts.shape[0] - 1, total
+        cdef list views = []
+        cdef size_t n_starts, n_ids
+        cdef const int64_t* starts = <const int64_t*> buffer_data(indptr, 8, "indptr", views, &n_starts)
+        cdef const uint32_t* ids = <const uint32_t*> buffer_data(surfaces, 4, "surfaces", views, &n_ids)
+        cdef Py_ssize_t n_docs = <Py_ssize_t> n_starts - 1, total
         cdef int64_t* out_starts
         cdef uint32_t* out
-        cdef const unsigned int* first_id = &ids[0] if ids.shape[0] else NULL
-        if n_docs < 0 or starts[0] < 0 or starts[n_docs] > ids.shape[0]:
+        if n_docs < 0 or starts[0] < 0:
             raise ValueError("indptr does not fit surfaces")
         out_bytes = PyBytes_FromStringAndSize(NULL, (n_docs + 1) * sizeof(int64_t))
         out_starts = <int64_t*> <char*> out_bytes
@@ -452,18 +449,18 @@ cdef class Lexicon(Vocabulary):
         try:
             self.check_grown()
             with nogil:
-                total = self.expand_rows(&starts[0], n_docs, first_id, ids.shape[0], out_starts, NULL)
+                total = self.expand_rows(starts, n_docs, ids, n_ids, out_starts, NULL)
             if total < 0:
                 raise ValueError("indptr is not ascending or a surface id is unknown")
             columns = PyBytes_FromStringAndSize(NULL, total * sizeof(uint32_t))
             out = <uint32_t*> <char*> columns
             with nogil:
-                self.expand_rows(&starts[0], n_docs, first_id, ids.shape[0], out_starts, out)
+                self.expand_rows(starts, n_docs, ids, n_ids, out_starts, out)
         finally:
             self.release()
         return memoryview(out_bytes).cast("q"), memoryview(columns).cast("I")
 
-    cdef Py_ssize_t expand_rows(self, const long long* starts, Py_ssize_t n_docs, const unsigned int* ids,
+    cdef Py_ssize_t expand_rows(self, const int64_t* starts, Py_ssize_t n_docs, const uint32_t* ids,
                                 Py_ssize_t n_ids, int64_t* out_starts, uint32_t* out) noexcept nogil:
         """Number of columns of all documents, written to `out` if that is given; -1 if an input is wrong."""
         cdef Py_ssize_t d, i, total = 0

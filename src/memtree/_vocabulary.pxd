@@ -85,3 +85,4 @@ cdef class Vocabulary:
     cdef list best_stems(self, str text)
 
 cdef bytes copy_bytes(const void* data, size_t size)
+cdef const void* buffer_data(buffer, Py_ssize_t item_size, str name, list views, size_t* n) except? NULL

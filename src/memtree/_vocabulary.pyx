@@ -26,6 +26,9 @@ from memtree._text cimport (
 )
 from memtree.errors import IndexFileError
 
+cdef extern from "Python.h":
+    Py_buffer* PyMemoryView_GET_BUFFER(object)
+
 cdef enum:
     VERSION = 1
     N_META = 18
@@ -580,17 +583,21 @@ cdef int load_strings(parts, str prefix, Strings* strings, const uint64_t* meta,
 
 cdef const void* part_data(parts, str name, list views, size_t* size) except? NULL:
     """Address and size of a part; the view that keeps it alive goes to `views`."""
-    cdef const unsigned char[::1] view
     try:
-        part = memoryview(parts[name])
+        part = parts[name]
     except KeyError:
         raise IndexFileError(f"the index has no part {name}") from None
-    size[0] = part.nbytes
-    if part.nbytes == 0:
-        return NULL
-    views.append(part)
-    view = part.cast("B")
-    return &view[0]
+    return buffer_data(part, 1, name, views, size)
+
+
+cdef const void* buffer_data(buffer, Py_ssize_t item_size, str name, list views, size_t* n) except? NULL:
+    """Address and number of items of a buffer (no typed memoryview: those make a module slow to import)."""
+    cdef object view = memoryview(buffer)
+    if not view.c_contiguous or (item_size != 1 and view.itemsize != item_size):
+        raise ValueError(f"{name} must be a contiguous buffer of {item_size}-byte items")
+    views.append(view)
+    n[0] = <size_t> PyMemoryView_GET_BUFFER(view).len // item_size
+    return PyMemoryView_GET_BUFFER(view).buf
 
 
 cdef bytes copy_bytes(const void* data, size_t size):
