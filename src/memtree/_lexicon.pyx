@@ -25,6 +25,10 @@ from memtree._vocabulary cimport IS_STOP, Vocabulary, buffer_data, copy_bytes
 from memtree.errors import IndexFileError
 
 
+cdef enum:
+    FIELD_B = 0x80000000        # marks ids of terms of field b until columns are numbered
+
+
 cdef struct SortKey:
     const uint8_t* text
     size_t length
@@ -172,7 +176,8 @@ cdef class Lexicon(Vocabulary):
         if self.mode == "korean":
             for keyword in self.keywords:
                 self.add_keyword(keyword)
-        self.number_columns()
+        with nogil:
+            self.number_columns()
         return 0
 
     cdef int set_keywords(self, tuple keywords) except -1:
@@ -255,7 +260,7 @@ cdef class Lexicon(Vocabulary):
         return n == 0 or add_support(&self.sums, run, n, root, work)
 
     cdef bint find_terms(self) noexcept:
-        """Terms of all surfaces for documents and queries, as ids of `terms`."""
+        """Terms of all surfaces for documents and queries, as ids of terms."""
         cdef Vector doc, query, weights
         cdef Terms found
         cdef Candidates* work = <Candidates*> malloc(sizeof(Candidates))
@@ -267,7 +272,8 @@ cdef class Lexicon(Vocabulary):
         memset(&found, 0, sizeof(found))
         if done:
             with nogil:
-                strings_clear(&self.terms)
+                strings_clear(&self.terms[0])
+                strings_clear(&self.terms[1])
                 for id in range(self.surfaces.n):
                     if self.counts[id] and not self.surface_terms(id, work, &found, &doc, &query, &weights):
                         done = False
@@ -298,7 +304,7 @@ cdef class Lexicon(Vocabulary):
             self.flags[id] = self.fixed_best.items[id] & IS_STOP
             for i in range(start, self.fixed_ends.items[id]):
                 term = &self.fixed.items[i]
-                best = strings_intern(&self.terms, self.fixed.text + term.start, term.length, term.field != 0)
+                best = self.intern_term(&self.fixed, term)
                 if best == NO_ID or not push(doc, best):
                     return False
                 if term.field == DOCUMENT_B:
@@ -319,15 +325,14 @@ cdef class Lexicon(Vocabulary):
         document_terms(work, support, run, n, found)
         for i in range(found.n):
             term = &found.items[i]
-            best = strings_intern(&self.terms, found.text + term.start, term.length, term.field)
+            best = self.intern_term(found, term)
             if best == NO_ID or not push(doc, best):
                 return False
         clear_terms(found)
         query_terms(self.surfaces.tag[id], work, support, run, n, found)
         for i in range(found.n):
             term = &found.items[i]
-            best = strings_lookup(&self.terms, found.text + term.start, term.length, term.field)
-            if not push(query, best) or not push(weights, float_bits(term.weight)):
+            if not push(query, self.find_term(found, term)) or not push(weights, float_bits(term.weight)):
                 return False
         self.flags[id] = IS_STOP if found.is_stop else 0
         self.best_columns[id] = query.items[self.query_indptr[id]]
@@ -338,46 +343,39 @@ cdef class Lexicon(Vocabulary):
         cdef bytes encoded
         for stem in self.best_stems(keyword):
             encoded = stem.encode()
-            if strings_intern(&self.terms, encoded, len(encoded), 0) == NO_ID:
+            if strings_intern(&self.terms[0], encoded, len(encoded), 0) == NO_ID:
                 raise MemoryError
         return 0
 
-    cdef int number_columns(self) except -1:
-        """Turn ids of terms into columns: field s first, each field in order of appearance."""
-        cdef uint32_t id, n_s = 0, n_b = 0
+    cdef void number_columns(self) noexcept nogil:
+        """Turn ids of terms into columns, field s first."""
+        cdef uint32_t id, n_s = self.terms[0].n
         cdef size_t length
         cdef const uint8_t* text
         cdef int64_t i
-        self.columns = <uint32_t*> malloc((self.terms.n + 1) * sizeof(uint32_t))
-        self.names = <uint32_t*> malloc((self.terms.n + 1) * sizeof(uint32_t))
-        if self.columns == NULL or self.names == NULL:
-            raise MemoryError
-        with nogil:
-            for id in range(self.terms.n):
-                if self.terms.tag[id] == 0:
-                    self.columns[id] = n_s
-                    n_s += 1
-                else:
-                    self.columns[id] = n_b
-                    n_b += 1
-            for id in range(self.terms.n):
-                if self.terms.tag[id]:
-                    self.columns[id] += n_s
-                self.names[self.columns[id]] = id
-            for i in range(self.doc_indptr[self.surfaces.n]):
-                self.doc_columns[i] = self.columns[self.doc_columns[i]]
-            for id in range(self.surfaces.n):
-                if self.best_columns[id] != NO_ID:
-                    self.best_columns[id] = self.columns[self.best_columns[id]]
-                for i in range(self.query_indptr[id], self.query_indptr[id + 1]):
-                    if self.query_columns[i] == NO_ID:  # the whole run: a term of another surface or of none
-                        text = strings_get(&self.surfaces, id, &length)
-                        self.query_columns[i] = strings_lookup(&self.terms, text, length, 0)
-                    if self.query_columns[i] != NO_ID:
-                        self.query_columns[i] = self.columns[self.query_columns[i]]
+        for i in range(self.doc_indptr[self.n_analysed]):
+            if self.doc_columns[i] & FIELD_B:
+                self.doc_columns[i] = n_s + (self.doc_columns[i] ^ FIELD_B)
+        for id in range(self.n_analysed):
+            for i in range(self.query_indptr[id], self.query_indptr[id + 1]):
+                if self.query_columns[i] == NO_ID:  # the whole run: a term of another surface or of none
+                    text = strings_get(&self.surfaces, id, &length)
+                    self.query_columns[i] = strings_lookup(&self.terms[0], text, length, 0)
+                elif self.query_columns[i] & FIELD_B:
+                    self.query_columns[i] = n_s + (self.query_columns[i] ^ FIELD_B)
         self.s_size = n_s
-        self.b_size = n_b
-        return 0
+        self.b_size = self.terms[1].n
+
+    cdef inline uint32_t intern_term(self, const Terms* terms, const Term* term) noexcept nogil:
+        """The id of a term, with `FIELD_B` if it belongs there."""
+        cdef int field = term.field != 0
+        cdef uint32_t id = strings_intern(&self.terms[field], terms.text + term.start, term.length, 0)
+        return id | FIELD_B if field and id != NO_ID else id
+
+    cdef inline uint32_t find_term(self, const Terms* terms, const Term* term) noexcept nogil:
+        cdef int field = term.field != 0
+        cdef uint32_t id = strings_lookup(&self.terms[field], terms.text + term.start, term.length, 0)
+        return id | FIELD_B if field and id != NO_ID else id
 
     @property
     def doc_terms(self):
@@ -483,7 +481,8 @@ cdef class Lexicon(Vocabulary):
         if not self.is_mapped:
             return 0
         copy_strings(&self.surfaces)
-        copy_strings(&self.terms)
+        copy_strings(&self.terms[0])
+        copy_strings(&self.terms[1])
         copy_strings(&self.sums.stems)
         for _, address, size in self.tables():
             field = <void**> <uintptr_t> address

@@ -1,8 +1,8 @@
 /* An insert-only table of byte strings with a small tag each: string <-> dense id.
 
    Strings lie one after the other in `text`; string i spans start[i] .. start[i + 1]. `slots` is an
-   open-addressing hash table, linear probing, at most two thirds full; a slot is (upper half of the hash) << 32 |
-   id + 1, 0 for free. All arrays may be borrowed from a mapped file (capacity 0), so every id and offset read is
+   open-addressing hash table, linear probing, at most three quarters full; the lower half of a string's hash,
+   scaled to the size, is its first slot; a slot is (upper half of the hash) << 32 | id + 1, 0 for free. All arrays may be borrowed from a mapped file (capacity 0), so every id and offset read is
    checked. */
 #ifndef MEMTREE_STRINGS_H
 #define MEMTREE_STRINGS_H
@@ -15,10 +15,10 @@
 
 typedef struct {
     uint32_t n, capacity;
-    uint64_t n_slots;          /* a power of two */
+    uint64_t n_slots;
     uint64_t seed;
     uint64_t text_size, text_capacity;
-    uint64_t *start;           /* n + 1 */
+    uint32_t *start;           /* n + 1 */
     uint8_t *tag;              /* n */
     uint8_t *text;
     uint64_t *slots;
@@ -74,14 +74,34 @@ static void memtree_strings_clear(memtree_strings *s)
     memset(s->slots, 0, s->n_slots * sizeof *s->slots);
 }
 
+static inline uint64_t memtree_slots_for(uint32_t n)
+{
+    return n + n / 3ull + 1;
+}
+
+static inline uint64_t memtree_first_slot(uint64_t hash, uint64_t n_slots)
+{
+    return (hash & 0xFFFFFFFFu) * n_slots >> 32;
+}
+
+/* Enter all strings into `n_slots` empty slots, more than there are strings. */
+static void memtree_strings_fill(const memtree_strings *s, uint64_t *slots, uint64_t n_slots)
+{
+    for (uint32_t id = 0; id < s->n; id++) {
+        uint64_t hash = memtree_hash(s->text + s->start[id], s->start[id + 1] - s->start[id], s->tag[id], s->seed);
+        uint64_t i = memtree_first_slot(hash, n_slots);
+        while (slots[i])
+            i = i + 1 == n_slots ? 0 : i + 1;
+        slots[i] = (hash >> 32) << 32 | (id + 1ull);
+    }
+}
+
 static int memtree_strings_init(memtree_strings *s, uint32_t capacity, uint64_t seed)
 {
     memset(s, 0, sizeof *s);
     s->capacity = capacity < 16 ? 16 : capacity;
     s->seed = seed;
-    s->n_slots = 32;
-    while (s->n_slots * 2 < (uint64_t)s->capacity * 3)
-        s->n_slots *= 2;
+    s->n_slots = memtree_slots_for(s->capacity);
     s->text_capacity = (uint64_t)s->capacity * 8;
     s->start = malloc((s->capacity + 1ull) * sizeof *s->start);
     s->tag = malloc(s->capacity);
@@ -101,18 +121,18 @@ static inline const uint8_t *memtree_strings_get(const memtree_strings *s, uint3
     *length = 0;
     if (id >= s->n)
         return NULL;
-    uint64_t from = s->start[id], to = s->start[id + 1];
+    uint32_t from = s->start[id], to = s->start[id + 1];
     if (from > to || to > s->text_size)
         return NULL;
-    *length = (size_t)(to - from);
+    *length = to - from;
     return s->text + from;
 }
 
 static inline uint32_t memtree_strings_find(const memtree_strings *s, const uint8_t *text, size_t length,
                                             uint8_t tag, uint64_t hash, uint64_t *place)
 {
-    uint64_t mask = s->n_slots - 1, i = hash & mask, probes;
-    for (probes = 0; probes < s->n_slots; probes++, i = (i + 1) & mask) {
+    uint64_t i = memtree_first_slot(hash, s->n_slots), probes;
+    for (probes = 0; probes < s->n_slots; probes++, i = i + 1 == s->n_slots ? 0 : i + 1) {
         uint64_t slot = s->slots[i];
         if (!slot)
             break;
@@ -130,6 +150,8 @@ static inline uint32_t memtree_strings_find(const memtree_strings *s, const uint
 
 static int memtree_strings_grow(memtree_strings *s, size_t length)
 {
+    if (s->text_size + length > 0xFFFFFFFFu)
+        return -1;
     if (s->text_size + length > s->text_capacity) {
         uint64_t capacity = s->text_capacity * 2;
         while (s->text_size + length > capacity)
@@ -145,7 +167,7 @@ static int memtree_strings_grow(memtree_strings *s, size_t length)
     if (s->capacity >= 0x40000000u)
         return -1;
     uint32_t capacity = s->capacity * 2;
-    uint64_t *start = realloc(s->start, (capacity + 1ull) * sizeof *start);
+    uint32_t *start = realloc(s->start, (capacity + 1ull) * sizeof *start);
     if (!start)
         return -1;
     s->start = start;
@@ -153,25 +175,14 @@ static int memtree_strings_grow(memtree_strings *s, size_t length)
     if (!tag)
         return -1;
     s->tag = tag;
-    uint64_t n_slots = s->n_slots;
-    while (n_slots * 2 < (uint64_t)capacity * 3)
-        n_slots *= 2;
-    if (n_slots != s->n_slots) {
-        uint64_t *slots = calloc(n_slots, sizeof *slots);
-        if (!slots)
-            return -1;
-        for (uint32_t id = 0; id < s->n; id++) {
-            size_t size = (size_t)(s->start[id + 1] - s->start[id]);
-            uint64_t hash = memtree_hash(s->text + s->start[id], size, s->tag[id], s->seed);
-            uint64_t i = hash & (n_slots - 1);
-            while (slots[i])
-                i = (i + 1) & (n_slots - 1);
-            slots[i] = (hash >> 32) << 32 | (id + 1ull);
-        }
-        free(s->slots);
-        s->slots = slots;
-        s->n_slots = n_slots;
-    }
+    uint64_t n_slots = memtree_slots_for(capacity);
+    uint64_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots)
+        return -1;
+    memtree_strings_fill(s, slots, n_slots);
+    free(s->slots);
+    s->slots = slots;
+    s->n_slots = n_slots;
     s->capacity = capacity;
     return 0;
 }
@@ -202,7 +213,7 @@ static inline uint32_t memtree_strings_intern(memtree_strings *s, const uint8_t 
     s->slots[place] = (hash >> 32) << 32 | (id + 1ull);
     memcpy(s->text + s->text_size, text, length);
     s->text_size += length;
-    s->start[id + 1] = s->text_size;
+    s->start[id + 1] = (uint32_t)s->text_size;
     s->tag[id] = tag;
     return id;
 }

@@ -9,12 +9,14 @@ cdef extern from "_strings.h" nogil:
         uint64_t n_slots
         uint64_t seed
         uint64_t text_size
-        uint64_t* start
+        uint32_t* start
         uint8_t* tag
         uint8_t* text
         uint64_t* slots
     uint32_t NO_ID "MEMTREE_NO_ID"
     int strings_init "memtree_strings_init"(Strings*, uint32_t capacity, uint64_t seed)
+    uint64_t slots_for "memtree_slots_for"(uint32_t n)
+    void strings_fill "memtree_strings_fill"(const Strings*, uint64_t* slots, uint64_t n_slots)
     void strings_free "memtree_strings_free"(Strings*)
     void strings_clear "memtree_strings_clear"(Strings*)
     const uint8_t* strings_get "memtree_strings_get"(const Strings*, uint32_t id, size_t* length)

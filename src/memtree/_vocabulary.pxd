@@ -49,11 +49,9 @@ cdef class Vocabulary:
     cdef PyThread_type_lock lock
     cdef readonly str mode
     cdef Strings surfaces       # tag: kind
-    cdef Strings terms          # tag: field
+    cdef Strings[2] terms       # of the fields s and b: the columns in order
     cdef Sums sums
     cdef uint32_t* counts       # of each surface, as last analysed
-    cdef uint32_t* columns      # of each term
-    cdef uint32_t* names        # the term of each column
     cdef int64_t* doc_indptr    # surface -> columns, repeats kept; NULL if read from a file
     cdef uint32_t* doc_columns
     cdef uint32_t* query_indptr     # surface -> columns and weights

@@ -11,7 +11,7 @@ from cpython.pythread cimport (
 )
 from libc.math cimport sqrt
 from libc.stdint cimport uintptr_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from memtree._korean cimport MAX_CANDIDATES, MAX_SYLLABLES, Candidates, find_candidates
@@ -21,8 +21,8 @@ from memtree._terms cimport (
 )
 from memtree._text cimport (
     HANGUL, HANGUL_GLUED, HANGUL_LONG, IDENTIFIER, LATIN, NO_ID, PAIR, TOKEN, UNKNOWN, PrefixTrie, Scanner,
-    decode_hangul, free_scanner, prepare, scan_text, scan_tokens, strings_free, strings_get, strings_init,
-    strings_lookup,
+    decode_hangul, free_scanner, prepare, scan_text, scan_tokens, slots_for, strings_fill, strings_free, strings_get,
+    strings_init, strings_lookup,
 )
 from memtree.errors import IndexFileError
 
@@ -30,8 +30,8 @@ cdef extern from "Python.h":
     Py_buffer* PyMemoryView_GET_BUFFER(object)
 
 cdef enum:
-    VERSION = 1
-    N_META = 18
+    VERSION = 2
+    N_META = 19
 
 
 cdef class Query:
@@ -91,13 +91,14 @@ cdef class Vocabulary:
         self.lock = PyThread_allocate_lock()
         if self.lock == NULL:
             raise MemoryError
-        if (strings_init(&self.surfaces, 64, seed) or strings_init(&self.terms, 64, seed)
-                or strings_init(&self.sums.stems, 64, seed)):
+        if (strings_init(&self.surfaces, 64, seed) or strings_init(&self.sums.stems, 64, seed)
+                or strings_init(&self.terms[0], 64, seed) or strings_init(&self.terms[1], 64, seed)):
             raise MemoryError
 
     def __dealloc__(self):
         strings_free(&self.surfaces)
-        strings_free(&self.terms)
+        strings_free(&self.terms[0])
+        strings_free(&self.terms[1])
         strings_free(&self.sums.stems)
         self.free_tables()
         if self.lock != NULL:
@@ -117,8 +118,6 @@ cdef class Vocabulary:
         if not self.is_mapped:
             free(self.sums.totals)
             free(self.counts)
-            free(self.columns)
-            free(self.names)
             free(self.doc_indptr)
             free(self.doc_columns)
             free(self.query_indptr)
@@ -128,7 +127,7 @@ cdef class Vocabulary:
             free(self.best_columns)
         self.sums.totals = NULL
         self.sums.capacity = 0
-        self.counts = self.columns = self.names = self.doc_columns = NULL
+        self.counts = self.doc_columns = NULL
         self.query_indptr = self.query_columns = self.best_columns = NULL
         self.doc_indptr = NULL
         self.query_weights = NULL
@@ -167,7 +166,10 @@ cdef class Vocabulary:
         cdef str found = None
         self.acquire()
         if 0 <= column < <Py_ssize_t> self.s_size + self.b_size:
-            text = strings_get(&self.terms, self.names[column], &length)
+            if column < <Py_ssize_t> self.s_size:
+                text = strings_get(&self.terms[0], <uint32_t> column, &length)
+            else:
+                text = strings_get(&self.terms[1], <uint32_t> column - self.s_size, &length)
             found = "" if text == NULL else decode(text, length)
         self.release()
         if found is None:
@@ -179,18 +181,15 @@ cdef class Vocabulary:
         cdef bytes encoded = term.encode("utf-8", "surrogatepass")
         cdef uint32_t found
         self.acquire()
-        found = self.find_column(encoded, len(encoded), <uint8_t> field)
+        found = self.find_column(encoded, len(encoded), field == 1)
         self.release()
         return -1 if found == NO_TERM else found
 
     cdef uint32_t find_column(self, const uint8_t* text, size_t length, uint8_t field) noexcept nogil:
-        cdef uint32_t id
-        if self.columns == NULL:
+        cdef uint32_t id = strings_lookup(&self.terms[field], text, length, 0)
+        if id >= (self.b_size if field else self.s_size):
             return NO_TERM
-        id = strings_lookup(&self.terms, text, length, field)
-        if id == NO_ID or self.columns[id] >= self.s_size + self.b_size:
-            return NO_TERM
-        return self.columns[id]
+        return id + self.s_size if field else id
 
     # ------------------------------------------------------------------------------------------- queries
 
@@ -364,7 +363,7 @@ cdef class Vocabulary:
                 if one.kind != PAIR:
                     n_words += 1
                     if one.is_known and one.best != NO_TERM:
-                        strings_get(&self.terms, self.names[one.best], &length)
+                        strings_get(&self.terms[0], one.best, &length)
                         n_text += length
                     else:
                         n_text += one.n_best
@@ -382,7 +381,7 @@ cdef class Vocabulary:
             word.end = scanner.spans[2 * i + 1]
             word.best = one.best
             if one.is_known and one.best != NO_TERM:
-                text = strings_get(&self.terms, self.names[one.best], &length)
+                text = strings_get(&self.terms[0], one.best, &length)
             else:
                 text = terms.text + one.best_start
                 length = 0 if one.is_known else one.n_best
@@ -451,12 +450,10 @@ cdef class Vocabulary:
             meta[0] = VERSION
             meta[1] = self.mode == "prefix"
             save_strings(parts, prefix + "surfaces.", &self.surfaces, &meta[2])
-            save_strings(parts, prefix + "terms.", &self.terms, &meta[6])
-            save_strings(parts, prefix + "stems.", &self.sums.stems, &meta[10])
-            meta[14] = self.n_analysed
-            meta[15] = self.n_query
-            meta[16] = self.s_size
-            meta[17] = self.b_size
+            save_strings(parts, prefix + "s.", &self.terms[0], &meta[6])
+            save_strings(parts, prefix + "b.", &self.terms[1], &meta[10])
+            save_strings(parts, prefix + "stems.", &self.sums.stems, &meta[14])
+            meta[18] = self.n_query
             parts[prefix + "meta"] = copy_bytes(meta, sizeof(meta))
             if meta[1]:
                 parts[prefix + "keywords"] = "\0".join(self.keywords).encode("utf-8", "replace")
@@ -468,12 +465,10 @@ cdef class Vocabulary:
 
     cdef list tables(self):
         """Name, address of the pointer and size in bytes of each array but the strings."""
-        cdef size_t n = self.n_analysed, n_terms = self.terms.n
+        cdef size_t n = self.n_analysed
         return [
             ("totals", <uintptr_t> &self.sums.totals, self.sums.stems.n * sizeof(double)),
             ("counts", <uintptr_t> &self.counts, n * sizeof(uint32_t)),
-            ("columns", <uintptr_t> &self.columns, n_terms * sizeof(uint32_t)),
-            ("names", <uintptr_t> &self.names, n_terms * sizeof(uint32_t)),
             ("query_indptr", <uintptr_t> &self.query_indptr, (n + 1) * sizeof(uint32_t) if n else 0),
             ("query_columns", <uintptr_t> &self.query_columns, self.n_query * sizeof(uint32_t)),
             ("query_weights", <uintptr_t> &self.query_weights, self.n_query * sizeof(float)),
@@ -507,20 +502,19 @@ cdef class Vocabulary:
             raise IndexFileError(f"the vocabulary of the index has version {meta[0]}, not {VERSION}")
         new.mode = "prefix" if meta[1] else "korean"
         strings_free(&new.surfaces)
-        strings_free(&new.terms)
+        strings_free(&new.terms[0])
+        strings_free(&new.terms[1])
         strings_free(&new.sums.stems)
         new.is_mapped = True
         new.owner = views
         load_strings(parts, prefix + "surfaces.", &new.surfaces, &meta[2], views)
-        load_strings(parts, prefix + "terms.", &new.terms, &meta[6], views)
-        load_strings(parts, prefix + "stems.", &new.sums.stems, &meta[10], views)
-        if (meta[14] != new.surfaces.n or meta[15] > 0xFFFFFFFF or meta[16] > new.terms.n
-                or meta[17] != new.terms.n - meta[16]):
-            raise IndexFileError("the vocabulary of the index has a wrong header")
-        new.n_analysed = <uint32_t> meta[14]
-        new.n_query = <uint32_t> meta[15]
-        new.s_size = <uint32_t> meta[16]
-        new.b_size = <uint32_t> meta[17]
+        load_strings(parts, prefix + "s.", &new.terms[0], &meta[6], views)
+        load_strings(parts, prefix + "b.", &new.terms[1], &meta[10], views)
+        load_strings(parts, prefix + "stems.", &new.sums.stems, &meta[14], views)
+        new.n_analysed = new.surfaces.n
+        new.n_query = <uint32_t> min(meta[18], <uint64_t> 0xFFFFFFFF)
+        new.s_size = new.terms[0].n
+        new.b_size = new.terms[1].n
         for name, field, wanted in new.tables():
             (<const void**> <uintptr_t> field)[0] = part_data(parts, prefix + name, views, &size)
             if size != wanted:
@@ -551,27 +545,34 @@ cdef void keep_words(Found* found, Py_ssize_t n, bint drops_stop_words) noexcept
 
 
 cdef int save_strings(dict parts, str prefix, const Strings* strings, uint64_t* meta) except -1:
+    """The table, with no more slots than it needs."""
+    cdef size_t n_slots = slots_for(strings.n)
+    cdef uint64_t* slots = <uint64_t*> calloc(n_slots, sizeof(uint64_t))
+    if slots == NULL:
+        raise MemoryError
+    strings_fill(strings, slots, n_slots)
     meta[0] = strings.n
-    meta[1] = strings.n_slots
+    meta[1] = n_slots
     meta[2] = strings.seed
     meta[3] = strings.text_size
-    parts[prefix + "start"] = copy_bytes(strings.start, (strings.n + 1) * sizeof(uint64_t))
+    parts[prefix + "start"] = copy_bytes(strings.start, (strings.n + 1) * sizeof(uint32_t))
     parts[prefix + "tag"] = copy_bytes(strings.tag, strings.n)
     parts[prefix + "text"] = copy_bytes(strings.text, strings.text_size)
-    parts[prefix + "slots"] = copy_bytes(strings.slots, strings.n_slots * sizeof(uint64_t))
+    parts[prefix + "slots"] = copy_bytes(slots, n_slots * sizeof(uint64_t))
+    free(slots)
     return 0
 
 
 cdef int load_strings(parts, str prefix, Strings* strings, const uint64_t* meta, list views) except -1:
     """Borrow a table of strings; ids and offsets in it are checked whenever they are read."""
     cdef size_t n_start, n_tag, n_text, n_slots
-    strings.start = <uint64_t*> part_data(parts, prefix + "start", views, &n_start)
+    strings.start = <uint32_t*> part_data(parts, prefix + "start", views, &n_start)
     strings.tag = <uint8_t*> part_data(parts, prefix + "tag", views, &n_tag)
     strings.text = <uint8_t*> part_data(parts, prefix + "text", views, &n_text)
     strings.slots = <uint64_t*> part_data(parts, prefix + "slots", views, &n_slots)
-    if (meta[0] > 0x7FFFFFFF or n_start != (meta[0] + 1) * sizeof(uint64_t) or n_tag != meta[0]
+    if (meta[0] > 0x3FFFFFFF or n_start != (meta[0] + 1) * sizeof(uint32_t) or n_tag != meta[0]
             or n_text != meta[3] or n_slots % sizeof(uint64_t) or n_slots // sizeof(uint64_t) != meta[1]
-            or meta[1] == 0 or meta[1] & (meta[1] - 1)):
+            or meta[1] == 0):
         memset(strings, 0, sizeof(Strings))
         raise IndexFileError(f"the part {prefix}* of the vocabulary has wrong sizes")
     strings.n = <uint32_t> meta[0]
