@@ -98,7 +98,7 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
     Returns
     -------
     list of list of int
-        Best first, ties by lower column.
+        Best first, ties by first appearance (column ids depend on the index's history).
     """
     cdef uint32_t* counts = <uint32_t*>calloc(n_columns + 1, sizeof(uint32_t))
     cdef Py_ssize_t i, first, last
@@ -120,12 +120,12 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
                 if column < <size_t>n_columns and counts[column]:
                     score = counts[column] * log(1 + (n_docs - df[column] + 0.5) / (df[column] + 0.5))
                     counts[column] = 0
-                    if len(best) == k and (-score, column) >= best[k - 1]:
+                    if len(best) == k and (-score, i) >= best[k - 1]:
                         continue
-                    best.append((-score, column))
+                    best.append((-score, i))
                     best.sort()
                     del best[k:]
-            out.append([c for _, c in best])
+            out.append([columns[i] for _, i in best])
         return out
     finally:
         free(counts)

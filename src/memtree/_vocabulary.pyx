@@ -20,9 +20,9 @@ from memtree._terms cimport (
     Term, Terms, add_bytes, decode, free_terms, latin_terms, query_terms, set_best, simple_terms,
 )
 from memtree._text cimport (
-    HANGUL, HANGUL_GLUED, HANGUL_LONG, IDENTIFIER, LATIN, NO_ID, PAIR, TOKEN, UNKNOWN, PrefixTrie, Scanner,
-    decode_hangul, free_scanner, prepare, scan_text, scan_tokens, slots_for, strings_fill, strings_free, strings_get,
-    strings_init, strings_lookup,
+    HANGUL, HANGUL_GLUED, HANGUL_LONG, IDENTIFIER, LATIN, PAIR, TOKEN, UNKNOWN, PrefixTrie, Scanner, decode_hangul,
+    free_scanner, prepare, scan_text, scan_tokens, slots_for, strings_fill, strings_free, strings_get, strings_init,
+    strings_lookup,
 )
 from memtree.errors import IndexFileError
 
