@@ -5,10 +5,10 @@ starts with or contains, found by a loop over all of them (the terms of the inde
 dict of term -> {path: tf} is scored by BM25 (Lucene form), the nodes of the tree by their keywords, and
 ``score = 0.4 * tree + 0.6 * bm25``.
 
-It is here to be measured against, so it is written as well as such a script can be: everything is read and
-counted when it is opened, the loop is one ``in`` a keyword (which covers "starts with"), and a query touches
-only the postings of its own terms. One-letter terms are no keywords, or "a" would swallow every word that has
-an a in it (and the loop would end early, with a wrong answer).
+It is here to be measured against, so it is not slowed down: everything is read and counted when it is opened, and
+a query touches only the postings of its own terms. One-letter terms are no keywords, or "a" would swallow every
+word that has an a in it (and the loop would end early, with a wrong answer). :class:`Baseline` has the loop as it
+was described; :class:`Tightened` leaves out the "starts with", which "contains" covers: equal answers, sooner.
 
     python bench/baseline.py BANK "가치관이 뭐야?"
 """
@@ -144,7 +144,7 @@ class Baseline:
     def normalise(self, token: str) -> str:
         """Turn a token into the first index keyword that it starts with or contains, else leave it."""
         for keyword in self.keywords:
-            if keyword in token:
+            if token.startswith(keyword) or keyword in token:
                 return keyword
         return token
 
@@ -225,6 +225,17 @@ class Baseline:
             }
             for share, part in rated[:n]
         ]
+
+
+class Tightened(Baseline):
+    """The script with the cheapest loop that gives the same terms."""
+
+    def normalise(self, token: str) -> str:
+        """Turn a token into the first index keyword that it contains, else leave it."""
+        for keyword in self.keywords:
+            if keyword in token:
+                return keyword
+        return token
 
 
 if __name__ == "__main__":

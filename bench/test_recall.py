@@ -21,7 +21,7 @@ from memtree import Bank
 
 sys.path.insert(0, str(Path(__file__).parent))
 import corpora
-from baseline import Baseline
+from baseline import Baseline, Tightened
 from timing import interleaved, machine, shown
 
 K = 5
@@ -110,8 +110,9 @@ def test_memtree(benchmark, folder, questions):
 
 
 @pytest.mark.benchmark(group="recall-100-questions")
-def test_script(benchmark, folder, questions):
-    script = Baseline(folder)
+@pytest.mark.parametrize("kind", [Baseline, Tightened])
+def test_script(benchmark, folder, questions, kind):
+    script = kind(folder)
     benchmark(all_of, lambda question: read_dicts(script.recall(question, K)), questions)
 
 
@@ -133,10 +134,14 @@ def main() -> None:
     questions = corpora.questions()
     with tempfile.TemporaryDirectory() as temporary:
         folder = copied_bank(Path(temporary))
-        script = Baseline(folder)
+        script, tightened = Baseline(folder), Tightened(folder)
         searching = Searching(folder, questions)
         found = interleaved(
-            {"memtree": searching, "script": lambda question: read_dicts(script.recall(question, K))},
+            {
+                "memtree": searching,
+                "script": lambda question: read_dicts(script.recall(question, K)),
+                "tightened": lambda question: read_dicts(tightened.recall(question, K)),
+            },
             questions,
             rounds=21,
         )
@@ -146,11 +151,12 @@ def main() -> None:
             "cached and read": lambda question: read_all(cached.recall(question, K)),
         }
         again = [interleaved(sides, [cached.ready(question)], rounds=21) for question in questions]
-    search, script_time = found["memtree"], found["script"]
+    search = found["memtree"]
     sizes = f"{len(questions)} questions, {len(script.lengths)} files, {len(script.keywords)} keywords"
     print(f"{sizes}; {machine()}")
     print(f"search:          {shown(search)}")
-    print(f"script:          {shown(script_time)}, {script_time / search:.0f} times the search")
+    for name in ("script", "tightened"):
+        print(f"{name + ':':16} {shown(found[name])}, {found[name] / search:.0f} times the search")
     for name in sides:
         taken = median(times[name] for times in again)
         print(f"{name + ':':16} {shown(taken)}, {taken / search:.3f} of the search")

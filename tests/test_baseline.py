@@ -49,6 +49,12 @@ def test_the_first_keyword_in_index_order_wins(baseline, bank):
     assert script.split_and_normalise("가치관이 가치를 없는말") == ["치관", "가치", "없는말"]
 
 
+def test_the_tightened_loop_answers_alike(baseline, bank):
+    scripts = baseline.Baseline(str(bank)), baseline.Tightened(str(bank))
+    for query in ("가치관이 뭐야?", "the editor", "약속은 창가에서"):
+        assert scripts[0].recall(query) == scripts[1].recall(query)
+
+
 def test_the_score_is_the_blend_of_both_parts(baseline, bank):
     (bank / "_meta" / "tree-index.json").write_text(
         json.dumps({"nodes": {"desk": {"keywords": ["책상이"], "files": ["world/home.md", "gone.md"]}}}),
