@@ -82,7 +82,10 @@ def join_rows(const int64_t[::1] indptr, const uint32_t[::1] data, const int64_t
 
 def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, const uint32_t[::1] df,
                     Py_ssize_t n_columns, groups, Py_ssize_t k):
-    """The `k` columns of each group of rows with the greatest tf * idf.
+    """The `k` columns of each group of rows that tell most of it.
+
+    Told by tf * idf * (rows of the group with it / all rows with it); only columns that stand in half of the group's
+    rows count: what stands in few of them tells of those rows, not of the group.
 
     Parameters
     ----------
@@ -98,34 +101,46 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
     Returns
     -------
     list of list of int
-        Best first, ties by first appearance (column ids depend on the index's history).
+        Best first, ties by lower column.
     """
-    cdef uint32_t* counts = <uint32_t*>calloc(n_columns + 1, sizeof(uint32_t))
-    cdef Py_ssize_t i, first, last
+    cdef uint32_t* counts = <uint32_t*>calloc(3 * (n_columns + 1), sizeof(uint32_t))
+    cdef uint32_t* in_rows
+    cdef uint32_t* last_row
+    cdef Py_ssize_t i, row, first, last
     cdef double n_docs = indptr.shape[0] - 1
-    cdef uint32_t column
+    cdef uint32_t column, tf, least
     cdef double score
     cdef list out = [], best
     if counts == NULL:
         raise MemoryError("no memory for term counts")
+    in_rows = counts + n_columns + 1
+    last_row = in_rows + n_columns + 1
     try:
         for first, last in groups:
             best = []
+            least = <uint32_t>((last - first + 1) // 2) if last - first > 2 else <uint32_t>(last - first)
             with nogil:
-                for i in range(indptr[first], indptr[last]):
-                    if columns[i] < <size_t>n_columns:
-                        counts[columns[i]] += 1
+                for row in range(first, last):
+                    for i in range(indptr[row], indptr[row + 1]):
+                        column = columns[i]
+                        if column < <size_t>n_columns:
+                            counts[column] += 1
+                            # A row's number, from 1, marks the columns that it has given already.
+                            if last_row[column] != <uint32_t>(row + 1):
+                                last_row[column] = <uint32_t>(row + 1)
+                                in_rows[column] += 1
             for i in range(indptr[first], indptr[last]):
                 column = columns[i]
                 if column < <size_t>n_columns and counts[column]:
-                    score = counts[column] * log(1 + (n_docs - df[column] + 0.5) / (df[column] + 0.5))
-                    counts[column] = 0
-                    if len(best) == k and (-score, i) >= best[k - 1]:
-                        continue
-                    best.append((-score, i))
-                    best.sort()
-                    del best[k:]
-            out.append([columns[i] for _, i in best])
+                    tf, counts[column] = counts[column], 0
+                    if in_rows[column] >= least:
+                        score = tf * in_rows[column] / <double>df[column] * log(1 + (n_docs - df[column] + 0.5) / (df[column] + 0.5))
+                        if len(best) < k or (-score, column) < best[k - 1]:
+                            best.append((-score, column))
+                            best.sort()
+                            del best[k:]
+                    in_rows[column] = last_row[column] = 0
+            out.append([c for _, c in best])
         return out
     finally:
         free(counts)

@@ -24,7 +24,7 @@ SPEC = {
         "mode": ("mode", "korean", MODES, None),
         "weight_tree": ("weight_tree", 0.4, 0.0, 1.0),
         "weight_bm25": ("weight_bm25", 0.6, 0.0, 1.0),
-        "answerable_min": ("answerable_min", 0.5, 0.0, 1.0),
+        "answerable_min": ("answerable_min", 0.38, 0.0, 1.0),
         "check_interval": ("check_interval", 1.0, 0.0, 86_400.0),
     },
     "bm25": {
