@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml setup.py $(shell find src/memtree -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/memtree recall "가치관이 뭐야?" --bank examples/bank
@@ -20,6 +20,9 @@ lint: .venv/.dev
 
 bench: .venv/.bench
 	$(BIN)/python -m pytest bench -p benchmark --benchmark-autosave --benchmark-group-by=group
+
+docs: .venv/.installed
+	$(BIN)/python docs/show.py
 
 clean:
 	rm -rf .venv build dist src/memtree.egg-info

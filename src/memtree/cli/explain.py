@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.cli.options import BANK, COLOR, JSON, LOGS, MODE, Argument, Command, text
-from memtree.cli.output import Paint, print_json, printable
+from memtree.cli.output import Paint, print_json, printable, span, width
 from memtree.cli.places import open_bank
 
 TYPE_CHECKING = False
@@ -16,12 +16,13 @@ FIELDS = {"s": "words", "b": "syllable pairs"}
 
 def _table(parts: list[Part], paint: Paint):
     """A line a part: what it adds, and from what."""
-    width = max(len(part.term) for part in parts)
+    column = max(width(part.term) for part in parts)
     for part in parts:
         numbers = f"weight {part.weight:.2f}  idf {part.idf:.4f}"
         if part.source != "tree":
             numbers += f"  impact {part.impact:.4f}  ({FIELDS.get(part.field, part.field)})"
-        yield f"    {part.value:+.4f}  {printable(part.term):<{width}}  {paint('dim', numbers)}"
+        gap = " " * (column - width(part.term))
+        yield f"    {part.value:+.4f}  {printable(part.term)}{gap}  {paint('dim', numbers)}"
 
 
 def render(found: Explanation, paint: Paint) -> str:
@@ -31,7 +32,7 @@ def render(found: Explanation, paint: Paint) -> str:
         "tree": f"tree {found.tree:.4f}" + (f", node {printable(found.node)}" if found.node else ""),
         "file": f"bm25 {found.bm25:.4f}, half of it from the file as one document",
         "passage": "and half from its best passage"
-        + (f", lines {found.lines[0]}-{found.lines[1]}" if found.lines else ""),
+        + (f", line{'s' * (found.lines[0] < found.lines[1])} {span(*found.lines)}" if found.lines else ""),
     }
     for source, title in titles.items():
         parts = [part for part in found.parts if part.source == source]

@@ -87,6 +87,18 @@ def print_problems(problems: Sequence[dict]) -> None:
         print(printable(f"{problem['path']}:{line} {problem['message']}"), file=sys.stderr)
 
 
+def span(first: int, last: int) -> str:
+    """Lines as they stand after a path: ``12-18``, or ``12`` alone."""
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def width(text: str) -> int:
+    """Columns of a text on a terminal: a Korean, Chinese or Japanese letter takes two."""
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
 def count(n: int, noun: str) -> str:
     """``1,204 files``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

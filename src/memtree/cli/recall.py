@@ -18,7 +18,7 @@ from memtree.cli.options import (
     natural,
     text,
 )
-from memtree.cli.output import Paint, count, print_json, printable, warn
+from memtree.cli.output import Paint, count, print_json, printable, span, warn
 from memtree.cli.places import open_bank
 
 TYPE_CHECKING = False
@@ -63,20 +63,22 @@ def _passage(path, passage, terms, paint):
     """Lines of a passage: where it stands, and its text."""
     first, last = passage.lines
     heading = " > ".join(passage.heading_path)
-    where = paint("path", f"{printable(path)}:{first}-{last}")
+    place = f"{printable(path)}:{span(first, last)}"
+    where = paint("path", place)
     yield f"   {where}  {paint('dim', printable(heading))}".rstrip()
     lines = printable(passage.text).strip("\n").split("\n")
     for line in lines[:SHOWN_LINES]:
         yield f"     {paint.matches(line, terms)}".rstrip()
     if len(lines) > SHOWN_LINES:
         yield paint(
-            "dim", f"     ... {len(lines) - SHOWN_LINES} more lines: memtree get {path}:{first}-{last}"
+            "dim", f"     ... {len(lines) - SHOWN_LINES} more lines: memtree get {place}"
         )
 
 
 def _hit(rank: int, hit: Hit, paint: Paint):
     """Lines of a hit: its path and scores, then its passages."""
-    terms = hit.terms
+    # A verb's stem ends in a mark, so that it is no noun.
+    terms = [term.rstrip("~") for term in hit.terms]
     parts = f"tree {hit.tree:.4f}  bm25 {hit.bm25:.4f}"
     matched = f"  matched {' '.join(dict.fromkeys(terms))}" if terms else ""
     yield (
