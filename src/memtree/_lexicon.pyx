@@ -126,7 +126,7 @@ cdef class Lexicon(Vocabulary):
         try:
             self.own()
             if self.mode == "prefix":
-                scan_tokens(prepare(text), &scanner)
+                scan_tokens(text, &scanner)
             else:
                 scan_text(prepare(text), &scanner)
             return array("I", copy_bytes(scanner.ids, scanner.n * sizeof(uint32_t)))

@@ -52,7 +52,7 @@ cdef struct Scanner:
 
 cdef str prepare(str text)
 cdef int scan_text(str text, Scanner* scanner) except -1
-cdef int scan_tokens(str text, Scanner* scanner) except -1
+cdef str scan_tokens(str text, Scanner* scanner)
 cdef void free_scanner(Scanner* scanner) noexcept nogil
 cdef bint is_border(const uint32_t* word, Py_ssize_t i, Py_ssize_t n) noexcept nogil
 cdef int encode_syllables(const Py_UCS4* run, Py_ssize_t n, uint8_t* out) noexcept nogil

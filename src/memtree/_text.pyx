@@ -40,6 +40,8 @@ cdef enum:
     MAX_WORD = 255          # longer words are cut
     FIRST = 0xAC00
     LAST = 0xD7A3
+    FIRST_CONSONANT = 0x3131, LAST_CONSONANT = 0x314E, LAST_VOWEL = 0x3163
+    CLUSTERS = 0x8FE34      # ㄳ ㄵ ㄶ ㄺ ㄻ ㄼ ㄽ ㄾ ㄿ ㅀ ㅄ, bits from ㄱ on
     CAPITAL_DOTTED_I = 0x130, SMALL_SIGMA = 0x3C3, FINAL_SIGMA = 0x3C2
 
 
@@ -54,7 +56,7 @@ cdef inline int class_of(uint32_t c) noexcept nogil:
 
 
 cdef inline bint is_plain(uint32_t c) noexcept nogil:
-    """Whether NFKC keeps the character wherever it stands."""
+    """Whether the scanner reads the character like its NFKC form wherever it stands."""
     if c < 0x10000:
         return IS_PLAIN[c >> 5] >> (c & 31) & 1
     return 0x1F300 <= c < 0x1FB00 or 0x20000 <= c < 0x2F800
@@ -122,16 +124,27 @@ cdef int decode_hangul(const uint8_t* text, size_t length, Py_UCS4* out, int roo
     return n if i == length else 0
 
 
+cdef inline bint is_separate_jamo(const char_t* text, Py_ssize_t i) noexcept nogil:
+    """Whether the jamo at `i` joins no character (as in ㅋㅋ, ㅠㅠ), so that it only separates."""
+    cdef uint32_t c = text[i], before
+    if FIRST_CONSONANT <= c <= LAST_CONSONANT:
+        return not CLUSTERS >> (c - FIRST_CONSONANT) & 1    # clusters are finals, and join the syllable before
+    if c < FIRST_CONSONANT or c > LAST_VOWEL:
+        return False
+    before = text[i - 1] if i else 0
+    return not (FIRST_CONSONANT <= before <= LAST_CONSONANT or 0x1100 <= before < 0x1200)
+
+
 cdef bint all_plain(const char_t* text, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        if text[i] >= 128 and not is_plain(text[i]):
+        if text[i] >= 128 and not is_plain(text[i]) and not is_separate_jamo(text, i):
             return False
     return True
 
 
 cdef str prepare(str text):
-    """The text in NFKC; the same object if it is so already."""
+    """The text in NFKC; the same object if the scanner reads it alike."""
     cdef void* data = PyUnicode_DATA(text)
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     cdef int kind = PyUnicode_KIND(text)
@@ -415,12 +428,15 @@ cdef int scan_text(str text, Scanner* scanner) except -1:
 
 # ------------------------------------------------------------------------------------------- mode "prefix"
 
-cdef int scan_tokens(str text, Scanner* scanner) except -1:
-    """Emit the tokens of NFKC text in lower case: what the regular expression `\\w+` finds, cut at 255."""
+cdef str scan_tokens(str text, Scanner* scanner):
+    """Emit the tokens in lower case, what the regular expression `\\w+` finds; return the text in NFKC."""
     cdef uint8_t out[4 * MAX_WORD]
     cdef Py_ssize_t i, start = 0
     cdef int size = 0, length = 0
     cdef uint32_t c
+    if not PyUnicode_IS_ASCII(text):
+        from unicodedata import normalize
+        text = normalize("NFKC", text)
     for i in range(len(text)):
         c = text[i]
         if c == c'_' or Py_UNICODE_ISALNUM(c):
@@ -438,7 +454,7 @@ cdef int scan_tokens(str text, Scanner* scanner) except -1:
         emit(scanner, TOKEN, out, size, start, len(text))
     if scanner.failed:
         raise MemoryError
-    return 0
+    return text
 
 
 cdef class PrefixTrie:

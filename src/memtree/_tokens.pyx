@@ -23,6 +23,8 @@ from memtree._text cimport (
     free_scanner, prepare, scan_text, strings_clear, strings_free, strings_get, strings_init,
 )
 
+from unicodedata import normalize as normal_form
+
 cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM(object, Py_ssize_t)
     void PyList_SET_ITEM(object, Py_ssize_t, object)
@@ -44,10 +46,9 @@ def normalize(str text not None):
     -------
     str
     """
-    cdef str folded = prepare(text).replace("\u0130", "i").lower().replace("\u03c2", "\u03c3")
-    cdef Py_ssize_t i, j, kept = 0, n = len(folded)
+    cdef str folded = normal_form("NFKC", text).replace("\u0130", "i").lower().replace("\u03c2", "\u03c3")
+    cdef Py_ssize_t i = 0, j, kept = 0, n = len(folded)
     cdef list parts = []
-    i = 0
     while i < n:
         if FIRST <= <uint32_t> folded[i] <= LAST:
             j = i + 1

@@ -251,7 +251,7 @@ cdef class Vocabulary:
         scanner.with_spans = True
         try:
             if self.mode == "prefix":
-                scan_tokens(prepared, &scanner)
+                prepared = scan_tokens(text, &scanner)
             else:
                 scan_text(prepared, &scanner)
             found = <Found*> malloc((scanner.n + 1) * sizeof(Found))

@@ -211,26 +211,32 @@ def weight_tables():
 
 
 def character_tables():
-    """A bit for each character of the basic plane that NFKC and lower-casing keep wherever it stands.
+    """A bit for each character of the basic plane that the scanner reads like its NFKC form wherever it stands.
 
-    ASCII capitals count as kept: the scanner folds them itself, for it must see them to split identifiers.
+    Most are their own NFKC form; some become signs that only separate (\u2026). Capitals count: the scanner folds them
+    itself, for it must see them to split identifiers. Jamo, which may join each other, do not.
     """
     bits = [0] * (65536 // 32)
     for code in range(65536):
-        char = chr(code)
-        if 0xD800 <= code < 0xE000:
-            continue
-        kept = (
-            unicodedata.is_normalized("NFKC", char)
-            and unicodedata.combining(char) == 0
-            and (char.lower() == char or code < 128)
-            and not 0x1100 <= code < 0x1200
-            and not composes_backwards(char)
-            and unicodedata.category(char) != "Cn"  # a later Unicode version may assign it
-        )
-        if kept:
+        if is_plain(chr(code)):
             bits[code // 32] |= 1 << code % 32
     return [c_array("uint32_t", "IS_PLAIN", [f"{word}u" for word in bits])]
+
+
+def is_plain(char):
+    if 0xD800 <= ord(char) < 0xE000 or unicodedata.category(char) == "Cn":  # a later Unicode may assign it
+        return False
+    form = unicodedata.normalize("NFKC", char)
+    if unicodedata.combining(char) or composes_backwards(char) or any(0x1100 <= ord(x) < 0x119E for x in form):
+        return False
+    if any(0x11A8 <= ord(x) < 0x1200 for x in form):
+        return False
+    return form == char or form in ("..", "...") or all(separates(part) for part in form)
+
+
+def separates(char):
+    """Whether the character is a separator that no rule of the scanner looks at."""
+    return script(ord(char), {}) == 0 and char not in " ._/\\-," and not unicodedata.combining(char)
 
 
 def script_tables():
