@@ -299,7 +299,7 @@ class BlockParser:
             return
         starts = line_starts(self.text, start, end)
         spans = child_blocks(tokens, 0, len(tokens))
-        for (kind, first, token), following in zip(spans, [*spans[1:], None], strict=True):
+        for (kind, first, token), following in zip(spans, [*spans[1:], None], strict=False):
             left = starts[first]
             right = starts[following[1]] if following else end
             stop = line_end(self.text, left, right)

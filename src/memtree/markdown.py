@@ -170,6 +170,13 @@ def blocks(data: bytes) -> list[Block]:
     return [_trimmed(data, block) for block in BlockParser(text, []).blocks(start, len(text))]
 
 
+def body_start(data: bytes) -> int:
+    """Give the byte after byte order mark and front matter, readable or not."""
+    document = Document()
+    _, front = _front_matter(data, document)
+    return min(max(document.body_start, front.end), len(data))
+
+
 def _front_matter(data: bytes, document: Document) -> tuple[bytes, Block]:
     """Read the front matter into `document`; give the text to parse and where the front matter lies.
 

@@ -1,0 +1,490 @@
+"""Split a file that has grown too large; every reference keeps its meaning.
+
+``guide.md`` becomes a hub with one link a part, the parts lie in ``guide/``. The parts together are the body,
+byte for byte, but for the destinations that the plan lists and for lines between `GENERATED` marks.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+
+from memtree import journal
+from memtree.anchors import Anchors, plain_text
+from memtree.blocks import Block
+from memtree.cuts import choose, cuts, file_name
+from memtree.errors import MemtreeError
+from memtree.files import contained
+from memtree.links import Names, Reference, files_of, find, masked, spaced_links
+from memtree.markdown import blocks, body_start, parse
+from memtree.relink import Relinker, spellings
+from memtree.workspace import MAX_FILE_BYTES, digest, nfc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memtree.config import Settings
+    from memtree.workspace import Workspace
+
+GENERATED = b"<!-- memtree:generated -->"
+GENERATED_END = b"<!-- /memtree:generated -->"
+
+
+class Part:
+    """One of the files that a split makes.
+
+    Attributes
+    ----------
+    path : str
+        Relative to the workspace.
+    title : str
+        Its first heading, or how its text begins.
+    start, end : int
+        Which bytes of the original it holds.
+    data : bytes
+        Its content.
+    """
+
+    __slots__ = ("data", "end", "path", "start", "title")
+
+    def __init__(self, path: str, title: str, start: int, end: int):
+        self.path = path
+        self.title = title
+        self.start = start
+        self.end = end
+        self.data = b""
+
+
+class Edit:
+    """A destination that is written anew.
+
+    Attributes
+    ----------
+    path : str
+        The file as it was before, relative to the workspace.
+    start, end : int
+        Bytes there.
+    old, new : bytes
+    line : int
+    """
+
+    __slots__ = ("end", "line", "new", "old", "path", "start")
+
+    def __init__(self, path: str, data: bytes, reference: Reference, new: bytes):
+        self.path = path
+        self.start = reference.start
+        self.end = reference.end
+        self.old = reference.raw
+        self.new = new
+        self.line = data.count(b"\n", 0, reference.start) + 1
+
+
+class Plan:
+    """What a split will do.
+
+    Attributes
+    ----------
+    path : str
+        The file to split, relative to the workspace; afterwards the hub.
+    size : int
+        Bytes.
+    parts : list of Part
+        Empty if the file can't be split or need not be; `notes` says why.
+    hub : bytes
+        Its new content.
+    edits : list of Edit
+        Destinations written anew, in the parts and in other files.
+    kept : list of (str, int, str)
+        References to the whole file: path, line, text. They lead to the hub.
+    notes : list of (str, int, str)
+        What is left to a person: path, line, message.
+    contents : dict of str to bytes
+        All files to write.
+    """
+
+    def __init__(self, path: str, size: int):
+        self.path = path
+        self.size = size
+        self.parts: list[Part] = []
+        self.hub = b""
+        self.edits: list[Edit] = []
+        self.kept: list[tuple[str, int, str]] = []
+        self.notes: list[tuple[str, int, str]] = []
+        self.contents: dict[str, bytes] = {}
+        self.digests: dict[str, bytes] = {}
+
+    def describe(self) -> str:
+        """Give the whole plan as text."""
+        lines = [f"{self.path}: {self.size:,} bytes"]
+        if self.parts:
+            lines[0] += f", {len(self.parts)} parts"
+            lines.append(f"  {self.path}  {len(self.hub):,} bytes  hub")
+        for part in self.parts:
+            lines.append(f"  {part.path}  {len(part.data):,} bytes  {part.title}")
+        if self.edits:
+            lines.append("references written anew:")
+        for edit in self.edits:
+            old, new = edit.old.decode("utf-8", "replace"), edit.new.decode("utf-8", "replace")
+            lines.append(f"  {edit.path}:{edit.line}: {old} -> {new}")
+        if self.kept:
+            lines.append("references that lead to the hub:")
+        lines += [f"  {path}:{line}: {text}" for path, line, text in self.kept]
+        if self.notes:
+            lines.append("to be looked at:")
+        lines += [f"  {path}:{line}: {message}" for path, line, message in self.notes]
+        return "\n".join(lines)
+
+
+def plan(workspace: Workspace, path: str, settings: Settings) -> Plan:
+    """Plan the split of a file.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    path : str
+        As in results: relative to the bank.
+    settings : Settings
+        `warn_bytes`: what the parts stay below.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    PathError
+        There is no such file in the workspace.
+    MemtreeError
+        The file is no UTF-8.
+    """
+    real = workspace.locate(path)
+    source = nfc(os.path.relpath(real, workspace.root).replace(os.sep, "/"))
+    with open(real, "rb") as file:
+        data = file.read()
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise MemtreeError("is not UTF-8", path=real, remedy="save it as UTF-8") from error
+    limit = settings.warn_bytes
+    files = files_of(workspace)
+    while True:
+        made = _Planner(workspace, source, real, data, files, limit).plan()
+        excess = max((len(part.data) for part in made.parts if _is_splittable(data, part)), default=0)
+        # Destinations and copied definitions may have made a part larger than its share of the body.
+        if excess < settings.warn_bytes or limit < settings.warn_bytes // 2:
+            return made
+        limit -= excess - settings.warn_bytes + 64
+
+
+def apply(workspace: Workspace, made: Plan) -> None:
+    """Carry out a plan, wholly or not at all.
+
+    Raises
+    ------
+    MemtreeError
+        A file was edited since the plan was made.
+    WriteError
+        The disk refused; nothing was changed.
+    """
+    if not made.parts:
+        return
+    with journal.Writing(workspace):
+        for path, known in made.digests.items():
+            try:
+                with open(contained(workspace.root, path), "rb") as file:
+                    is_same = digest(file.read()) == known
+            except FileNotFoundError:
+                is_same = False
+            if not is_same:
+                raise MemtreeError(
+                    "was edited since the split was planned", path=path, remedy="plan it again"
+                )
+        for part in made.parts:
+            if os.path.lexists(contained(workspace.root, part.path)):
+                raise MemtreeError("exists by now", path=part.path, remedy="plan the split again")
+        journal.apply(workspace, f"split {made.path}", made.contents)
+
+
+def without_generated(data: bytes) -> bytes:
+    """Drop the marked lines that a split put into a file."""
+    return _GENERATED_LINES.sub(b"", data)
+
+
+def parts_of(hub: bytes) -> list[str]:
+    """Give the destinations that the hub of a split lists, relative to its folder; none for another file."""
+    block = _GENERATED_LINES.search(hub)
+    if block is None:
+        return []
+    return [reference.path for reference in find(block.group(), "hub.md") if reference.kind == "link"]
+
+
+_GENERATED_LINES = re.compile(
+    rb"^"
+    + re.escape(GENERATED)
+    + rb"\r?\n(?:(?!"
+    + re.escape(GENERATED_END)
+    + rb")[^\n]*\n)*"
+    + re.escape(GENERATED_END)
+    + rb"\r?\n",
+    re.MULTILINE,
+)
+_FOOTNOTE = re.compile(rb"^[ ]{0,3}\[(\^(?:\\.|[^\[\]\\])+)\]:", re.MULTILINE)
+_DEFINED = re.compile(rb"^[ ]{0,3}\[((?:\\.|[^\[\]\\])+)\]:", re.MULTILINE)
+_LABEL = re.compile(rb"\[((?:\\.|[^\[\]\\])+)\]")
+
+
+def _is_splittable(data: bytes, part: Part) -> bool:
+    return len(cuts(data, part.start, part.end, blocks(data))) > 0
+
+
+class _Planner:
+    """Makes the plan for one file and one limit."""
+
+    def __init__(
+        self, workspace: Workspace, source: str, real: str, data: bytes, files: dict[str, str], limit: int
+    ):
+        self.workspace = workspace
+        self.source = source
+        self.real = real
+        self.data = data
+        self.files = files
+        self.limit = limit
+        bank = os.path.relpath(workspace.bank, workspace.root).replace(os.sep, "/")
+        self.bank = "" if bank == "." else nfc(bank)
+        self.names = Names(files, self.bank)
+        self.body = body_start(data)
+        self.blocks = blocks(data)
+        self.anchors = Anchors(data, self.blocks)
+        self.newline = b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+        self.result = Plan(source, len(data))
+        self.part_anchors: list[Anchors] = []
+        self.shown, _ = masked(data)
+        self.definitions = self._find_definitions()
+
+    def plan(self) -> Plan:
+        places = cuts(self.data, self.body, len(self.data), self.blocks)
+        if len(self.data) - self.body < self.limit:
+            self._note(0, "is small enough already")
+            return self.result
+        chosen = choose(self.body, len(self.data), places, self.limit)
+        if not chosen:
+            self._note(0, "can't be split: it is one block (a code block, table, list item or paragraph)")
+            return self.result
+        self._make_parts(chosen)
+        self.relinker = Relinker(
+            self.result, self.data, self.body, self.names, self.anchors, self.part_anchors
+        )
+        self._fill_parts()
+        self._make_hub()
+        self._follow_references()
+        self._follow_tree()
+        result = self.result
+        result.digests[self._key(self.source)] = digest(self.data)
+        result.contents[self._key(self.source)] = result.hub
+        result.contents.update((part.path, part.data) for part in result.parts)
+        result.edits.sort(key=lambda edit: (edit.path, edit.start))
+        return result
+
+    def _key(self, path: str) -> str:
+        """Give a path as the file system spells it, for writing."""
+        return os.path.relpath(self.files[path], self.workspace.root).replace(os.sep, "/")
+
+    def _note(self, offset: int, message: str) -> None:
+        self.result.notes.append((self.source, self.data.count(b"\n", 0, offset) + 1, message))
+
+    # Parts
+
+    def _make_parts(self, chosen: list[int]) -> None:
+        bounds = [self.body, *chosen, len(self.data)]
+        width = max(2, len(str(len(bounds) - 1)))
+        # In the folder as the file system spells it, whatever its Unicode form.
+        stem = posixpath.splitext(posixpath.basename(self.source))[0]
+        folder = posixpath.join(posixpath.dirname(self._key(self.source)), stem)
+        taken = {posixpath.basename(path).casefold() for path in self.files}
+        for number, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False), 1):
+            title = self._title(start, end)
+            name = f"{number:0{width}}-{file_name(title)}".rstrip("-")
+            suffix = ""
+            count = 1
+            while (name + suffix + ".md").casefold() in taken or os.path.lexists(
+                os.path.join(self.workspace.root, folder, name + suffix + ".md")
+            ):
+                count += 1
+                suffix = f"-{count}"
+            path = f"{folder}/{name}{suffix}.md"
+            taken.add(posixpath.basename(path).casefold())
+            self.result.parts.append(Part(path, title, start, end))
+            inside = [
+                Block(b.kind, b.start - start, b.end - start, b.level, b.text)
+                for b in self.blocks
+                if start <= b.start < end
+            ]
+            self.part_anchors.append(Anchors(self.data[start:end], inside))
+
+    def _title(self, start: int, end: int) -> str:
+        for block in self.blocks:
+            if start <= block.start < end and block.level and block.text:
+                return plain_text(block.text)
+        words = self.data[start:end].decode("utf-8", "replace").split()
+        return " ".join(words)[:40].strip()
+
+    def _fill_parts(self) -> None:
+        references = find(self.data, self.source)
+        for offset, destination in spaced_links(self.data):
+            self._note(offset, f"({destination}) is no link, for the bare space in it: left as it is")
+        for index, part in enumerate(self.result.parts):
+            text = self._rewritten(part.start, part.end, index, references, True)
+            copies = self._definitions_needed(index, references)
+            if copies or text.startswith(b"---"):
+                # The marks also keep a rule on the first line from being read as front matter.
+                mark = [GENERATED, *copies, GENERATED_END, b""]
+                text = self.newline.join(mark) + text
+            part.data = text
+
+    def _rewritten(
+        self, start: int, end: int, index: int, references: list[Reference], is_original: bool
+    ) -> bytes:
+        """Give ``data[start:end]`` with its destinations as they must be in part `index`."""
+        pieces = []
+        at = start
+        for reference in references:
+            if not start <= reference.start < end:
+                continue
+            new = self.relinker.inner(reference, index, is_original)
+            if new is None or new == reference.raw:
+                continue
+            if is_original:
+                self.result.edits.append(Edit(self.source, self.data, reference, new))
+            pieces += [self.data[at : reference.start], new]
+            at = reference.end
+        return b"".join([*pieces, self.data[at:end]])
+
+    def _definitions_needed(self, index: int, references: list[Reference]) -> list[bytes]:
+        """Give the link definitions and footnotes that a part uses and another one holds."""
+        part = self.result.parts[index]
+        used = {_label(m.group(1)) for m in _LABEL.finditer(self.shown, part.start, part.end)}
+        copies = []
+        for label, (start, end) in self.definitions.items():
+            if label in used and not part.start <= start < part.end:
+                copies.append(self._rewritten(start, end, index, references, False).rstrip(b"\r\n"))
+        return copies
+
+    def _find_definitions(self) -> dict[str, tuple[int, int]]:
+        """Give the spans of link definitions and footnotes by label; the first of a label counts."""
+        found: dict[str, tuple[int, int]] = {}
+        for block in self.blocks:
+            if block.kind != "paragraph":
+                continue
+            starts = list(_DEFINED.finditer(self.shown, block.start, block.end))
+            ends = [*(match.start() for match in starts[1:]), block.end]
+            for match, end in zip(starts, ends, strict=False):
+                if not _FOOTNOTE.match(match.group()):
+                    # A link definition is one line, or two if its destination stands on the second.
+                    line_end = self.data.find(b"\n", match.end())
+                    if self.data[match.end() : line_end].strip() and line_end >= 0:
+                        end = min(end, line_end)
+                found.setdefault(_label(match.group(1)), (match.start(), end))
+        return found
+
+    # The hub
+
+    def _make_hub(self) -> None:
+        document = parse(self.data)
+        first = next((block.text for block in self.blocks if block.level == 1 and block.text), "")
+        stem = posixpath.splitext(posixpath.basename(self.source))[0]
+        title = plain_text(first) or document.title or stem
+        lines = [GENERATED.decode(), f"# {_as_text(title)}", ""]
+        for part in self.result.parts:
+            destination = f"{stem}/{posixpath.basename(part.path)}"
+            if re.search(r"[\s()<>\\]", destination):
+                destination = f"<{destination}>"
+            lines.append(f"- [{_as_text(part.title) or posixpath.basename(part.path)}]({destination})")
+        lines += [GENERATED_END.decode(), ""]
+        head = self._front_matter()
+        if head and not head.endswith(b"\n"):
+            head += self.newline
+        self.result.hub = head + self.newline.join(line.encode() for line in lines)
+
+    def _front_matter(self) -> bytes:
+        """Give byte order mark and front matter, whose references into the file are written anew."""
+        pieces = []
+        at = 0
+        for reference in find(self.data[: self.body], self.source):
+            new = self.relinker.outer(reference, self.source, self.data)
+            if new is not None:
+                self.result.edits.append(Edit(self.source, self.data, reference, new))
+                pieces += [self.data[at : reference.start], new]
+                at = reference.end
+        return b"".join([*pieces, self.data[at : self.body]])
+
+    # Other files
+
+    def _follow_references(self) -> None:
+        stem = posixpath.splitext(posixpath.basename(self.source))[0]
+        needles = set(spellings(stem))
+        for path, real in self.files.items():
+            if path == self.source:
+                continue
+            try:
+                if os.path.getsize(real) > MAX_FILE_BYTES:
+                    continue
+                with open(real, "rb") as file:
+                    data = file.read()
+                data.decode()
+            except (OSError, UnicodeDecodeError):
+                continue
+            lowered = data.lower()
+            if not any(needle in lowered for needle in needles):
+                continue
+            edited = data
+            for reference in reversed(find(data, path)):
+                new = self.relinker.outer(reference, path, data)
+                if new is not None:
+                    edited = edited[: reference.start] + new + edited[reference.end :]
+                    self.result.edits.append(Edit(path, data, reference, new))
+            if edited != data:
+                self._change(path, data, edited)
+
+    def _change(self, path: str, data: bytes, edited: bytes) -> None:
+        key = self._key(path)
+        self.result.digests.setdefault(key, digest(data))
+        self.result.contents[key] = edited
+
+    def _follow_tree(self) -> None:
+        """Name the parts beside the hub wherever tree-index.json lists it."""
+        real = os.path.join(self.workspace.meta, "tree-index.json")
+        path = nfc(os.path.relpath(real, self.workspace.root).replace(os.sep, "/"))
+        if path not in self.files:
+            return
+        key = self._key(path)
+        data = self.result.contents.get(key)
+        if data is None:
+            with open(real, "rb") as file:
+                data = file.read()
+            original = data
+        else:
+            original = b""
+        name = self.source[len(self.bank) + 1 :] if self.bank else self.source
+        parts = [f"{posixpath.splitext(name)[0]}/{posixpath.basename(p.path)}" for p in self.result.parts]
+
+        def more(match: re.Match[bytes]) -> bytes:
+            reference = Reference("string", match.group(), 1, len(match.group()) - 1)
+            if nfc(reference.path) != name or reference.fragment:
+                return match.group()
+            return b", ".join([match.group(), *(b'"' + reference.renewed(p, "") + b'"' for p in parts)])
+
+        # A text in a list is followed by a comma or the list's end; a name in a table by a colon.
+        edited = re.sub(rb'"(?:[^"\\\n]|\\.)*"(?=\s*[,\]])', more, data)
+        if edited != data:
+            if original:
+                self.result.digests.setdefault(key, digest(original))
+            self.result.contents[key] = edited
+
+
+def _as_text(text: str) -> str:
+    """Escape what would be markup in a heading or the text of a link."""
+    return re.sub(r"([\\`*_\[\]<>])", r"\\\1", " ".join(text.split()))
+
+
+def _label(raw: bytes) -> str:
+    return " ".join(bytes(raw).decode("utf-8", "replace").split()).casefold()
