@@ -83,6 +83,25 @@ class Settings:
                  "decay_floor", "decay_per_day", "file_b", "file_k1", "max_file_size", "mode", "passage_b", "passage_k1",
                  "routing", "split_bytes", "timezone", "warn_bytes", "warnings", "weight_bm25", "weight_tree")
 
+    answerable_min: float
+    buffer_seconds: float
+    cache_entries: int
+    cache_seconds: float
+    check_interval: float
+    decay_delete: bool
+    decay_floor: float
+    decay_per_day: float
+    file_b: float
+    file_k1: float
+    max_file_size: int
+    mode: str
+    passage_b: float
+    passage_k1: float
+    split_bytes: int
+    warn_bytes: int
+    weight_bm25: float
+    weight_tree: float
+
     def __init__(self):
         for keys in SPEC.values():
             for attribute, default, _, _ in keys.values():

@@ -67,9 +67,8 @@ class Workspace:
         for folder in (self.bank, self.root):
             if folder == self.root and folder != self.bank and not _is_beside_bank(path):
                 continue
-            found = contained(folder, path)
-            if not os.path.exists(found):
-                found = _other_form(folder, path)
+            direct = contained(folder, path)
+            found = direct if os.path.exists(direct) else _other_form(folder, path)
             if found and os.path.isfile(found):
                 return contained(folder, os.path.relpath(found, folder))
         raise PathError("there is no such file in the bank", path=path)
