@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.bm25 import Oracle
 
-from memtree._bm25 import METHODS, Postings
+from memtree._bm25 import METHODS, PATHS, Postings, set_path
 from memtree.errors import IndexFileError
 
 WINDOW = 8192
@@ -301,3 +301,79 @@ def test_ids_out_of_range_are_skipped():
         Postings.from_parts(dict(parts, **{"p.tf": b""}), "p.")
     with pytest.raises(IndexFileError, match="description"):
         Postings.from_parts(dict(parts, **{"p.meta": b"\0" * 9}), "p.")
+
+
+# --------------------------------------------------------- every path, same bits
+
+
+def mixed_docs(seed, n_docs, n_terms=60):
+    """B20: documents of 1 and of many words mixed in every block, many of them equal."""
+    rng = random.Random(seed)
+    pool = [
+        [int(n_terms * rng.random() ** 3) for _ in range(rng.choice([1, 1, 2, 5, 30]))] for _ in range(400)
+    ]
+    pool.append([int(n_terms * rng.random() ** 2) for _ in range(5000)])
+    return [pool[int(len(pool) * rng.random() ** 1.5)] for _ in range(n_docs)]
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    docs = mixed_docs(11, 5 * WINDOW + 77)
+    return build(docs, 60), Oracle(docs)
+
+
+@pytest.fixture(params=PATHS)
+def path(request):
+    if set_path(request.param) != request.param:
+        pytest.skip(f"this machine has no {request.param}")
+    yield request.param
+    set_path()
+
+
+@pytest.mark.parametrize("k", [1, 10, 1000])
+@pytest.mark.parametrize("seed", range(4))
+def test_pruned_equals_exhaustive(mixed, path, k, seed):
+    postings, oracle = mixed
+    rng = random.Random(seed)
+    for number in range(12):
+        terms = rng.sample(range(60), rng.randrange(1, 7))
+        weights = [rng.choice([1.0, 0.3, 2.5]) for _ in terms]
+        postings.pruning = True
+        pruned = postings.search(terms, weights, k)
+        postings.pruning = False
+        same(postings.search(terms, weights, k), pruned)
+        if number == 0 and k == 10:
+            same(pruned, oracle.search(terms, weights, k))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pruned_equals_exhaustive_in_each_variant(mixed, method):
+    postings = mixed[0].share()
+    postings.set_params(method, 0.9, 0.4)
+    removed = np.arange(0, postings.n_docs, 3, dtype=np.uint32)
+    for terms in ([0, 5, 40], [59, 58, 3], [1], [20, 30, 40, 50]):
+        for gone in (None, removed):
+            postings.pruning = True
+            pruned = postings.search(terms, None, 10, removed=gone)
+            postings.pruning = False
+            same(postings.search(terms, None, 10, removed=gone), pruned)
+            assert gone is None or not np.isin(pruned[0], gone).any()
+
+
+def test_bounds_hold_while_the_mean_length_drifts(mixed):
+    postings = mixed[0].share()
+    mean = postings.avgdl()
+    for factor in (1.0, 1.01, 0.99, 1.04, 0.96, 2.0, 0.5):
+        postings.set_collection(postings.n_docs, [mean * factor * postings.n_docs])
+        for terms in ([0, 5, 40], [59, 58, 3], [1]):
+            postings.pruning = True
+            pruned = postings.search(terms, None, 10)
+            postings.pruning = False
+            same(postings.search(terms, None, 10), pruned)
+
+
+def test_batch_equals_single(mixed):
+    postings = mixed[0]
+    queries = [([0, 5, 40], None), ([], None), ([59], [2.0]), ([3, 3], None)]
+    for one, (terms, weights) in zip(postings.search_many(queries, 7), queries, strict=True):
+        same(one, postings.search(terms, weights, 7))

@@ -1,75 +1,49 @@
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t
 
-cdef extern from "_postings.h":
-    ctypedef struct mt_postings:
-        int64_t n_docs, n_terms, n_windows, n_postings, windowed_min, bitmap_min
-        const int64_t* indptr
-        const int64_t* block
-        const uint8_t* tf
-        const uint8_t* ids
-        int64_t ids_size
-        const int64_t* big_pos
-        const uint32_t* big_tf
-        int64_t n_big
-    ctypedef struct mt_norms:
-        const uint16_t* code
-        const float* factor
-        const float* k
-        const uint32_t* length
-        double k_const, k_slope
-        int coded
-    ctypedef struct mt_term:
-        const mt_norms* norms
-        int64_t df, lo, hi, pos0
-        float coef
+from memtree._postings cimport Matrix, mt_norms, mt_term
 
-cdef class Lengths:
-    cdef readonly int64_t n_docs, n_fields
-    cdef const uint32_t* length
-    cdef object owner
-    cdef uint16_t* codes
-    cdef int64_t n_codes, n_padded
-    cdef uint32_t* values
-    cdef int coded
-    cdef uint32_t longest
-    cdef double* totals
+cdef extern from "_search.h":
+    ctypedef struct mt_query
+    ctypedef struct mt_heap
 
 
-cdef class Postings:
-    cdef mt_postings p
-    cdef int64_t* field_starts
-    cdef readonly int64_t n_fields
-    cdef dict parts
-    cdef Lengths lengths
+cdef class Bounds:
+    cdef float** block
+    cdef int64_t n_terms, n_k
+    cdef double* k
+
+
+cdef class Postings(Matrix):
     # parameters
     cdef readonly str method
     cdef readonly double k1, b, delta, epsilon
     cdef double* given_idf
-    # ready for scoring after prepare()
-    cdef bint is_prepared
+    cdef double* given_totals
+    cdef int64_t given_n_docs
+    # what prepare_tables() derives from them
+    cdef int kind
+    cdef double scale, absent, floor, n_collection
     cdef mt_norms* norms
     cdef float* table
     cdef float largest_k
+    # of pruned searches
+    cdef public bint pruning
+    cdef Bounds bounds
+    cdef bint bounds_fit
+    cdef double grown, shrunk
+    # what prepare() adds
     cdef float* idf
-    cdef float* shift
     cdef float idf_unknown
 
     cdef int prepare(self) except -1
     cdef void accumulate(
         self, const uint32_t* terms, const float* weights, Py_ssize_t n, float* scores
     ) noexcept nogil
-    cdef int64_t document_frequency(self, int64_t term) noexcept nogil
-    cdef bint contains(self, int64_t term, int64_t doc) noexcept nogil
-    cdef int64_t field_of(self, int64_t term) noexcept nogil
     cdef void forget(self) noexcept
-    cdef int set_shape(self, int64_t n_docs, field_starts) except -1
-    cdef int allocate(self, const uint32_t* df) except -1
-    cdef int fill(
-        self, const int64_t* row, const uint32_t* ids, const uint32_t* counts, uint32_t* used, uint32_t* last
-    ) except -1
-    cdef int attach(self) except -1
-    cdef int check_field(self, int64_t field) except -1
-    cdef int measure(self) except -1
-    cdef int weigh(self) except -1
-    cdef void open_term(self, int64_t term, float weight, mt_term* out) noexcept nogil
-    cdef int64_t read_query(self, terms, weights, mt_term** out, float* base) except -1
+    cdef int prepare_tables(self) except -1
+    cdef int find_floor(self) except -1
+    cdef double raw_idf(self, int64_t term, int64_t df) noexcept nogil
+    cdef int64_t read_query(self, terms, weights, dfs, mt_term** out, float* base) except -1
+    cdef int open_query(self, terms, weights, df, int64_t k, mt_query* query, mt_heap* heap) except -1
+    cdef int find_bounds(self) except -1
+    cdef int bound_terms(self, mt_query* query, int64_t k) except -1

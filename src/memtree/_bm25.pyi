@@ -1,41 +1,28 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memtree._postings import Matrix
+
 METHODS: tuple[str, ...]
+PATHS: tuple[str, ...]
 DEFAULT_DELTA: dict[str, float]
 
-class Postings:
+def set_path(name: str | None = None) -> str: ...
+
+class Postings(Matrix):
     method: str
     k1: float
     b: float
     delta: float
     epsilon: float
-    n_fields: int
-    @staticmethod
-    def build(indptr: Any, terms: Any, field_starts: Sequence[int]) -> Postings: ...
-    @staticmethod
-    def from_csc(
-        indptr: Any, indices: Any, tf: Any, n_docs: int, field_starts: Sequence[int], doc_len: Any = None
-    ) -> Postings: ...
-    def to_parts(self, prefix: str = "") -> dict[str, Any]: ...
-    @staticmethod
-    def from_parts(parts: Any, prefix: str = "") -> Postings: ...
-    @property
-    def n_docs(self) -> int: ...
-    @property
-    def n_terms(self) -> int: ...
-    @property
-    def n_postings(self) -> int: ...
-    @property
-    def size_bytes(self) -> int: ...
-    @property
-    def df(self) -> memoryview[int]: ...
+    pruning: bool
     @property
     def idf_values(self) -> memoryview[float]: ...
-    def doc_len(self, field: int = 0) -> memoryview[int]: ...
-    def avgdl(self, field: int = 0) -> float: ...
+    def share(self) -> Postings: ...
+    def set_collection(self, n_docs: int, totals: Sequence[float]) -> None: ...
     def set_params(
         self,
         method: str = "lucene",
@@ -51,8 +38,14 @@ class Postings:
         weights: Sequence[float] | None = None,
         k: int = 10,
         filter: ArrayLike | None = None,
+        *,
+        df: Sequence[int] | None = None,
+        removed: Any = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
+    def search_many(
+        self, queries: Sequence[tuple[Sequence[int], Sequence[float] | None]], k: int = 10
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
     def scores(
-        self, terms: Sequence[int], weights: Sequence[float] | None = None
+        self, terms: Sequence[int], weights: Sequence[float] | None = None, *, df: Sequence[int] | None = None
     ) -> NDArray[np.float32]: ...
-    def impact(self, term: int, doc: int) -> float: ...
+    def impact(self, term: int, doc: int, *, df: int | None = None) -> float: ...

@@ -5,7 +5,7 @@
 #include "_postings.h"
 
 /* What bitmaps may cost, in hundredths of a byte a posting: with the rest, a posting stays under 5 bytes on file. */
-#define MT_BITMAP_BUDGET 120
+#define MT_BITMAP_BUDGET 100
 /* From this df a window on, offsets (4 bytes a window) and 2-byte ids are no larger than 4-byte ids. */
 #define MT_WINDOWED_DF 4
 #define MT_NO_TERM_DF ((int64_t)1 << 62)

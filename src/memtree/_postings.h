@@ -42,10 +42,12 @@ static inline int mt_popcount(uint64_t x) {
 }
 #define MT_NOINLINE __declspec(noinline)
 #define MT_UNLIKELY(x) (x)
+#define MT_RESTRICT __restrict
 #else
 #define mt_popcount __builtin_popcountll
 #define MT_NOINLINE __attribute__((noinline))
 #define MT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define MT_RESTRICT __restrict__
 #endif
 
 typedef struct {
@@ -80,8 +82,14 @@ typedef struct {
     const mt_norms *norms;
     int64_t pos0; /* position of the first posting in the whole tf array */
     int64_t df;
+    int64_t term;
     int64_t lo, hi; /* postings of the current window */
     float coef;     /* weight * idf */
+    /* With pruning: largest saturation in the whole list, in each window (NULL: rare), and coef times the
+     * current window's. */
+    float most;
+    const float *window_most;
+    float cap;
 } mt_term;
 
 static inline int64_t mt_windows(int64_t n_docs) { return (n_docs + MT_WINDOW - 1) >> MT_WINDOW_BITS; }
@@ -164,6 +172,11 @@ static MT_NOINLINE uint32_t mt_big_tf(const mt_postings *p, int64_t position) {
             hi = mid;
     }
     return lo < p->n_big && p->big_pos[lo] == position ? p->big_tf[lo] : MT_BIG_TF;
+}
+
+/* The frequency at a position of the tf array. */
+static inline uint32_t mt_tf(const mt_postings *p, int64_t position) {
+    return p->tf[position] == MT_BIG_TF ? mt_big_tf(p, position) : p->tf[position];
 }
 
 /* tf / (tf + K) in float32, where K was computed in double and rounded once. The one definition of the formula:
