@@ -101,7 +101,7 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
     Returns
     -------
     list of list of int
-        Best first, ties by lower column.
+        Best first, ties by first appearance: column ids depend on how the index grew.
     """
     cdef uint32_t* counts = <uint32_t*>calloc(3 * (n_columns + 1), sizeof(uint32_t))
     cdef uint32_t* in_rows
@@ -135,12 +135,12 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
                     tf, counts[column] = counts[column], 0
                     if in_rows[column] >= least:
                         score = tf * in_rows[column] / <double>df[column] * log(1 + (n_docs - df[column] + 0.5) / (df[column] + 0.5))
-                        if len(best) < k or (-score, column) < best[k - 1]:
-                            best.append((-score, column))
+                        if len(best) < k or (-score, i) < best[k - 1]:
+                            best.append((-score, i))
                             best.sort()
                             del best[k:]
                     in_rows[column] = last_row[column] = 0
-            out.append([c for _, c in best])
+            out.append([columns[i] for _, i in best])
         return out
     finally:
         free(counts)
