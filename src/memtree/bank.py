@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from memtree._answers import Recall
     from memtree.explain import Explanation
+    from memtree.split import Plan
 
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 """Bytes of files kept in memory for the text of hits."""
@@ -311,6 +312,67 @@ class Bank:
             "mode": self.settings.mode, "idf_cache": idf_cache_state(index, self.workspace),
             "problems": [{"path": where, "line": line, "message": message} for where, line, message in self.problems],
         }
+
+    def sizes(self) -> list[tuple[str, int]]:
+        """Path and bytes of each indexed file, the largest first."""
+        index = self._current().index
+        return sorted(zip(index.paths, index.sizes(), strict=True), key=lambda file: (-file[1], file[0]))
+
+    def plan_split(self, path: str) -> Plan:
+        """Plan the split of a file; nothing is changed.
+
+        Raises
+        ------
+        PathError
+            The bank has no such file.
+        """
+        from memtree import split
+
+        return split.plan(self.workspace, os.fspath(path), self.settings)
+
+    def split(self, path: str) -> Plan:
+        """Split a file into parts below the warning size; every reference to it keeps its meaning.
+
+        Returns
+        -------
+        Plan
+            What was done; without parts if the file can't be split, and its notes say why.
+
+        Raises
+        ------
+        PathError
+            The bank has no such file.
+        WriteError
+            The disk refused; nothing was changed.
+        """
+        from memtree import split
+
+        with self._lock:
+            made = self.plan_split(path)
+            split.apply(self.workspace, made)
+            if made.parts:
+                self.refresh()
+            return made
+
+    def undo(self) -> str:
+        """Take back the last change of several files, whole.
+
+        Returns
+        -------
+        str
+            What was taken back.
+
+        Raises
+        ------
+        MemtreeError
+            There is none, or one of its files was edited since.
+        """
+        from memtree import journal
+
+        with self._lock:
+            label = journal.undo(self.workspace)
+            self.refresh()
+            return label
 
     def check(self) -> list[dict]:
         """Verify every checksum of the index on disk; a damaged one is rebuilt at the next recall.

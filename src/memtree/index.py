@@ -298,6 +298,10 @@ class Index:
         except ValueError:
             raise IndexFileError("damaged: part 'skipped' is malformed") from None
 
+    def sizes(self) -> list[int]:
+        """Bytes of each file."""
+        return self.stats.tolist()[::STAT_WIDTH]
+
     def day(self, file: int) -> int:
         """Proleptic ordinal of a file's date: told by name or front matter, else the local day of its last change."""
         day = self.days[file]

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-COMMANDS = ("recall", "explain", "get", "index", "status", "completion")
+COMMANDS = ("recall", "explain", "get", "index", "status", "watch-size", "split", "undo", "completion")
 FOUND, NOTHING, FAILED = 0, 1, 2
 BROKEN_PIPE, INTERRUPTED = 141, 130
 """What a shell reports for a process ended by SIGPIPE and SIGINT."""
@@ -24,7 +24,7 @@ BROKEN_PIPE, INTERRUPTED = 141, 130
 
 def load(name: str) -> Command:
     """Import the module of a command."""
-    return __import__(f"memtree.cli.{name}", fromlist=("COMMAND",)).COMMAND
+    return __import__(f"memtree.cli.{name.replace('-', '_')}", fromlist=("COMMAND",)).COMMAND
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -82,7 +82,7 @@ def open_bank(values: Values) -> Bank:
         path = _here()
     return Bank(
         path,
-        logs=values.logs,
+        logs=getattr(values, "logs", False),
         mode=getattr(values, "mode", None),
         progress=Progress() if sys.stderr.isatty() else None,
     )
