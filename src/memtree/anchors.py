@@ -19,13 +19,13 @@ _BLOCK_MARK = re.compile(rb"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.MULTILIN
 
 
 class Heading:
-    """A heading: level, plain text as shown, anchor, and where it starts in bytes."""
+    """A heading: level, anchor, the same without the number of a repeated one, and its first byte."""
 
-    __slots__ = ("level", "slug", "start", "text")
+    __slots__ = ("base", "level", "slug", "start")
 
-    def __init__(self, level: int, text: str, slug: str, start: int):
+    def __init__(self, level: int, base: str, slug: str, start: int):
         self.level = level
-        self.text = text
+        self.base = base
         self.slug = slug
         self.start = start
 
@@ -52,13 +52,12 @@ class Anchors:
                 code.append((block.start, block.end))
             if block.kind != "heading":
                 continue
-            text = plain_text(block.text)
-            slug = base = slugify(text)
+            slug = base = slugify(plain_text(block.text))
             while slug in seen:
                 seen[base] += 1
                 slug = f"{base}-{seen[base]}"
             seen[slug] = 0
-            heading = Heading(block.level, text, slug, block.start)
+            heading = Heading(block.level, base, slug, block.start)
             self.headings.append(heading)
             self.by_slug[slug] = heading
         self.ids: dict[str, int] = {}
@@ -87,7 +86,7 @@ class Anchors:
         for heading in self.headings:
             while path and path[-1][0] >= heading.level:
                 path.pop()
-            path.append((heading.level, slugify(heading.text)))
+            path.append((heading.level, heading.base))
             names = [name for _, name in path]
             if names[-1] == wanted[-1] and _is_subsequence(wanted, names):
                 return heading
@@ -128,11 +127,7 @@ def plain_text(markup: str) -> str:
         _inline_parser = MarkdownIt("commonmark")
     children = _inline_parser.parseInline(markup)[0].children or []
     return "".join(
-        " "
-        if token.type in ("softbreak", "hardbreak")
-        else ""
-        if token.type == "html_inline"
-        else token.content
+        " " if token.type in ("softbreak", "hardbreak") else "" if token.type == "html_inline" else token.content
         for token in children
     )
 

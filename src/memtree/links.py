@@ -50,9 +50,7 @@ class Reference:
 
     __slots__ = ("end", "fragment", "is_angled", "kind", "path", "quoted", "raw", "start")
 
-    def __init__(
-        self, kind: str, data: bytes, start: int, end: int, quoted: bool = False, is_angled: bool = False
-    ):
+    def __init__(self, kind: str, data: bytes, start: int, end: int, quoted: bool = False, is_angled: bool = False):
         self.kind = kind
         self.start = start
         self.end = end
@@ -128,9 +126,7 @@ _DEFINITION = re.compile(
     rb"(?:<((?:\\.|[^<>\n\\])*)>|([^\s<]\S*))" + _TITLE.replace(b"\\r\\n", b"") + rb"[ \t]*\r?$",
     re.MULTILINE,
 )
-_ATTRIBUTE = re.compile(
-    rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE
-)
+_ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
 _DELIMITERS = rb"\s\"'<>()\[\]{}|`*,;\\"
 _PATH_END = re.compile(rb"\.(?:md|markdown)(?![./]?[A-Za-z0-9_])(?:#[^" + _DELIMITERS + rb"]+)?")
 _PATH_BEGIN = re.compile(rb"[^" + _DELIMITERS + rb":=#]+\Z")
@@ -219,35 +215,37 @@ def _find_in_markdown(data: bytes) -> list[Reference]:
         found.append(Reference("html", data, start, end))
         _blank(shown, start, end)
     found += _find_paths(data, shown)
-    found += [
-        Reference(reference.kind, data, reference.start, reference.end, quoted=True)
-        for start, end in quoted
-        for reference in _find_quoted(data, start, end)
-    ]
+    for start, end in quoted:
+        found += _find_quoted(data, start, end)
     return found
 
 
 def _find_quoted(data: bytes, start: int, end: int) -> list[Reference]:
-    text = bytearray(len(data[:start])) + data[start:end]
-    found = [Reference("wikilink", data, *match.span(1)) for match in _WIKILINK.finditer(text, start, end)]
-    for match in _INLINE.finditer(text, start, end):
-        found.append(Reference("link", data, *match.span(1 if match.group(1) is not None else 2)))
-    for reference in found:
-        _blank(text, reference.start, reference.end)
-    return found + _find_paths(data, text)
+    text = bytearray(data[start:end])
+    spans = [("wikilink", *match.span(1)) for match in _WIKILINK.finditer(text)]
+    for match in _INLINE.finditer(text):
+        spans.append(("link", *match.span(1 if match.group(1) is not None else 2)))
+    for _, left, right in spans:
+        _blank(text, left, right)
+    spans += [("path", left, right) for left, right in _path_spans(text)]
+    return [Reference(kind, data, start + left, start + right, quoted=True) for kind, left, right in spans]
 
 
 def _find_paths(data: bytes, text: bytearray) -> list[Reference]:
     """Find plain paths in what is left of a file."""
+    return [Reference("path", data, start, end) for start, end in _path_spans(text)]
+
+
+def _path_spans(text: bytearray) -> list[tuple[int, int]]:
     for match in _URL.finditer(text):
         _blank(text, *match.span())
-    found = []
+    spans = []
     for match in _PATH_END.finditer(text):
         begin = _PATH_BEGIN.search(text, max(match.start() - MAX_PATH_BYTES, 0), match.start())
         if begin:
             end = match.end() - (len(match.group()) - len(match.group().rstrip(b".!?")))
-            found.append(Reference("path", data, begin.start(), end))
-    return found
+            spans.append((begin.start(), end))
+    return spans
 
 
 def spaced_links(data: bytes) -> list[tuple[int, str]]:

@@ -166,10 +166,10 @@ def plan(workspace: Workspace, path: str, settings: Settings) -> Plan:
     except UnicodeDecodeError as error:
         raise MemtreeError("is not UTF-8", path=real, remedy="save it as UTF-8") from error
     limit = settings.warn_bytes
-    files = files_of(workspace)
+    planner = _Planner(workspace, source, data, files_of(workspace))
     while True:
-        made = _Planner(workspace, source, real, data, files, limit).plan()
-        excess = max((len(part.data) for part in made.parts if _is_splittable(data, part)), default=0)
+        made = planner.plan(limit)
+        excess = max((len(part.data) for part in made.parts if planner.can_be_cut(part)), default=0)
         # Destinations and copied definitions may have made a part larger than its share of the body.
         if excess < settings.warn_bytes or limit < settings.warn_bytes // 2:
             return made
@@ -196,9 +196,7 @@ def apply(workspace: Workspace, made: Plan) -> None:
             except FileNotFoundError:
                 is_same = False
             if not is_same:
-                raise MemtreeError(
-                    "was edited since the split was planned", path=path, remedy="plan it again"
-                )
+                raise MemtreeError("was edited since the split was planned", path=path, remedy="plan it again")
         for part in made.parts:
             if os.path.lexists(contained(workspace.root, part.path)):
                 raise MemtreeError("exists by now", path=part.path, remedy="plan the split again")
@@ -233,22 +231,14 @@ _DEFINED = re.compile(rb"^[ ]{0,3}\[((?:\\.|[^\[\]\\])+)\]:", re.MULTILINE)
 _LABEL = re.compile(rb"\[((?:\\.|[^\[\]\\])+)\]")
 
 
-def _is_splittable(data: bytes, part: Part) -> bool:
-    return len(cuts(data, part.start, part.end, blocks(data))) > 0
-
-
 class _Planner:
-    """Makes the plan for one file and one limit."""
+    """Makes the plans for one file."""
 
-    def __init__(
-        self, workspace: Workspace, source: str, real: str, data: bytes, files: dict[str, str], limit: int
-    ):
+    def __init__(self, workspace: Workspace, source: str, data: bytes, files: dict[str, str]):
         self.workspace = workspace
         self.source = source
-        self.real = real
         self.data = data
         self.files = files
-        self.limit = limit
         bank = os.path.relpath(workspace.bank, workspace.root).replace(os.sep, "/")
         self.bank = "" if bank == "." else nfc(bank)
         self.names = Names(files, self.bank)
@@ -256,24 +246,26 @@ class _Planner:
         self.blocks = blocks(data)
         self.anchors = Anchors(data, self.blocks)
         self.newline = b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
-        self.result = Plan(source, len(data))
-        self.part_anchors: list[Anchors] = []
+        self.cuts = cuts(data, self.body, len(data), self.blocks)
+        self.references = find(data, source)
         self.shown, _ = masked(data)
         self.definitions = self._find_definitions()
 
-    def plan(self) -> Plan:
-        places = cuts(self.data, self.body, len(self.data), self.blocks)
-        if len(self.data) - self.body < self.limit:
+    def can_be_cut(self, part: Part) -> bool:
+        return any(part.start < place < part.end for place, _ in self.cuts)
+
+    def plan(self, limit: int) -> Plan:
+        self.result = Plan(self.source, len(self.data))
+        self.part_anchors: list[Anchors] = []
+        if len(self.data) - self.body < limit:
             self._note(0, "is small enough already")
             return self.result
-        chosen = choose(self.body, len(self.data), places, self.limit)
+        chosen = choose(self.body, len(self.data), self.cuts, limit)
         if not chosen:
             self._note(0, "can't be split: it is one block (a code block, table, list item or paragraph)")
             return self.result
         self._make_parts(chosen)
-        self.relinker = Relinker(
-            self.result, self.data, self.body, self.names, self.anchors, self.part_anchors
-        )
+        self.relinker = Relinker(self.result, self.data, self.body, self.names, self.anchors, self.part_anchors)
         self._fill_parts()
         self._make_hub()
         self._follow_references()
@@ -329,25 +321,22 @@ class _Planner:
         return " ".join(words)[:40].strip()
 
     def _fill_parts(self) -> None:
-        references = find(self.data, self.source)
         for offset, destination in spaced_links(self.data):
             self._note(offset, f"({destination}) is no link, for the bare space in it: left as it is")
         for index, part in enumerate(self.result.parts):
-            text = self._rewritten(part.start, part.end, index, references, True)
-            copies = self._definitions_needed(index, references)
+            text = self._rewritten(part.start, part.end, index, True)
+            copies = self._definitions_needed(index)
             if copies or text.startswith(b"---"):
                 # The marks also keep a rule on the first line from being read as front matter.
                 mark = [GENERATED, *copies, GENERATED_END, b""]
                 text = self.newline.join(mark) + text
             part.data = text
 
-    def _rewritten(
-        self, start: int, end: int, index: int, references: list[Reference], is_original: bool
-    ) -> bytes:
+    def _rewritten(self, start: int, end: int, index: int, is_original: bool) -> bytes:
         """Give ``data[start:end]`` with its destinations as they must be in part `index`."""
         pieces = []
         at = start
-        for reference in references:
+        for reference in self.references:
             if not start <= reference.start < end:
                 continue
             new = self.relinker.inner(reference, index, is_original)
@@ -359,14 +348,14 @@ class _Planner:
             at = reference.end
         return b"".join([*pieces, self.data[at:end]])
 
-    def _definitions_needed(self, index: int, references: list[Reference]) -> list[bytes]:
+    def _definitions_needed(self, index: int) -> list[bytes]:
         """Give the link definitions and footnotes that a part uses and another one holds."""
         part = self.result.parts[index]
         used = {_label(m.group(1)) for m in _LABEL.finditer(self.shown, part.start, part.end)}
         copies = []
         for label, (start, end) in self.definitions.items():
             if label in used and not part.start <= start < part.end:
-                copies.append(self._rewritten(start, end, index, references, False).rstrip(b"\r\n"))
+                copies.append(self._rewritten(start, end, index, False).rstrip(b"\r\n"))
         return copies
 
     def _find_definitions(self) -> dict[str, tuple[int, int]]:
