@@ -3,12 +3,12 @@
 import errno
 import os
 import shutil
-import subprocess
-import sys
 
+import killing
 import pytest
 
 from memtree import files, journal
+from memtree.bank import Bank
 from memtree.errors import MemtreeError, WriteError
 from memtree.workspace import Workspace
 
@@ -31,28 +31,13 @@ AFTER = {
     "bank/c.md": "same\n",
 }
 
-# Counts the calls that change the disk and dies (or fails) at the one given.
-FAULT = """
-import os, sys
-from memtree import files, journal
+CHANGE = f"""
+from memtree import journal
 from memtree.workspace import Workspace
-root, at, verb = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-count = 0
-def patch(name):
-    real = getattr(os, name)
-    def call(*args, **options):
-        global count
-        count += 1
-        if count == at:
-            os._exit(9)
-        return real(*args, **options)
-    setattr(os, name, call)
-for name in ("write", "fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "ftruncate", "fchmod"):
-    patch(name)
-place = Workspace(root)
-if verb == "apply":
+place = Workspace(sys.argv[2])
+if sys.argv[3] == "apply":
     with journal.Writing(place):
-        journal.apply(place, "split a.md", {contents!r})
+        journal.apply(place, "split a.md", {CONTENTS!r})
 else:
     journal.undo(place)
 """
@@ -78,14 +63,6 @@ def tree(root):
             if not os.listdir(os.path.join(folder, name)):
                 found[os.path.relpath(os.path.join(folder, name), root) + "/"] = ""
     return found
-
-
-def run(root, at, verb):
-    code = FAULT.replace("{contents!r}", repr(CONTENTS))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(
-        [sys.executable, "-c", code, str(root), str(at), verb], env=environment, check=False
-    ).returncode
 
 
 def change(place):
@@ -134,7 +111,7 @@ def test_killed_at_every_call(tmp_path, verb):
         place = fill(root)
         if verb == "undo":
             change(place)
-        status = run(root, at, verb)
+        status = killing.run(CHANGE, at, root, verb)
         journal.recover(place)
         with journal.Writing(place, timeout=1):
             pass
@@ -143,7 +120,7 @@ def test_killed_at_every_call(tmp_path, verb):
         outcomes.add(found == BEFORE)
         if status == 0:
             break
-        assert status == 9
+        assert status == killing.KILLED
         assert [state for state, _ in journal._entries(place) if state != "done"] == []
         shutil.rmtree(root)
     assert at > 20
@@ -189,11 +166,35 @@ def test_refused_at_every_call(tmp_path, monkeypatch, call):
     assert refusals > 0
 
 
-def test_edit_during_an_interruption_is_not_overwritten(tmp_path):
-    place = fill(tmp_path)
+def interrupt(place):
+    """Leave a change as a process does that is killed once it has decided."""
     stage = journal._folder(place, "stage", 1)
     journal._stage(place, stage, "split a.md", CONTENTS, None)
     os.rename(stage, journal._folder(place, "apply", 1))
+
+
+def test_recall_finishes_an_interrupted_change(tmp_path):
+    place = fill(tmp_path)
+    interrupt(place)
+    assert place.is_interrupted()
+    Bank(str(tmp_path)).recall("가나다")
+    assert not place.is_interrupted()
+    assert {name: text for name, text in tree(tmp_path).items() if name in AFTER} == AFTER
+
+
+def test_readers_leave_a_writer_at_work_alone(tmp_path):
+    place = fill(tmp_path)
+    with journal.Writing(place):
+        interrupt(place)
+        assert not journal.recover(place)
+        assert tree(tmp_path) == BEFORE
+    assert journal.recover(place)
+    assert tree(tmp_path) == AFTER
+
+
+def test_edit_during_an_interruption_is_not_overwritten(tmp_path):
+    place = fill(tmp_path)
+    interrupt(place)
     (tmp_path / "bank/b.md").write_text("my edit")
     with pytest.raises(MemtreeError, match=r"b\.md.*was edited while"):
         journal.recover(place)

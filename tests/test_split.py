@@ -1,10 +1,14 @@
 """Splits, checked by a resolver of its own and by putting the parts together again."""
 
+import errno
 import json
 import os
 import random
 import re
+import shutil
+import unicodedata
 
+import killing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +17,7 @@ from test_markdown import SAMPLE
 
 from memtree import journal, split
 from memtree.config import Settings
-from memtree.errors import MemtreeError
+from memtree.errors import MemtreeError, WriteError
 from memtree.workspace import Workspace
 
 SENTENCES = """\
@@ -298,9 +302,7 @@ def test_alias_in_a_table_keeps_its_backslash(tmp_path):
     """Field case M11."""
     note = "| [[tools\\|도구]] | [[tools#설치\\|설치]] |\n|---|---|\n"
     split_at(tmp_path, {"tools.md": sections("첫째", "설치"), "n.md": note}, "tools.md")
-    assert (
-        tmp_path / "n.md"
-    ).read_text() == "| [[tools\\|도구]] | [[tools/02-설치#설치\\|설치]] |\n|---|---|\n"
+    assert (tmp_path / "n.md").read_text() == "| [[tools\\|도구]] | [[tools/02-설치#설치\\|설치]] |\n|---|---|\n"
 
 
 def test_destinations_keep_their_style(tmp_path):
@@ -357,9 +359,7 @@ def test_definitions_and_footnotes_follow_their_use(tmp_path):
     text += "[^n]: 주석 [위](../x.md)\n"
     _, parts = split_at(tmp_path, {"k/g.md": text, "x.md": "x"}, "k/g.md")
     first = parts["k/g/01-가.md"]
-    assert first.startswith(
-        "<!-- memtree:generated -->\n[d]: 02-나.md#나\n[^n]: 주석 [위](../../x.md)\n<!-- /memtree:"
-    )
+    assert first.startswith("<!-- memtree:generated -->\n[d]: 02-나.md#나\n[^n]: 주석 [위](../../x.md)\n<!-- /memtree:")
 
 
 def test_cuts_spare_what_belongs_together(tmp_path):
@@ -420,6 +420,70 @@ def test_edit_after_the_plan_is_not_overwritten(tmp_path):
     with pytest.raises(MemtreeError, match="was edited since"):
         split.apply(place, made)
     assert sorted(os.listdir(tmp_path)) == [".memtree", "g.md", "n.md"]
+
+
+SPLIT = """
+from memtree import split
+from memtree.config import Settings
+from memtree.workspace import Workspace
+wanted = Settings()
+wanted.warn_bytes = 1200
+place = Workspace(sys.argv[2])
+split.apply(place, split.plan(place, "k/g.md", wanted))
+"""
+
+
+def test_killed_at_every_call_it_is_whole_before_or_after(tmp_path):
+    files = {"k/g.md": sections("가", "나"), "n.md": "[x](k/g.md#나)", "m.md": "[[g#가]]"}
+    write(tmp_path / "after", files)
+    before = {os.path.relpath(path, tmp_path / "after"): data for path, data in tree(tmp_path / "after").items()}
+    assert killing.run(SPLIT, 0, tmp_path / "after") == 0
+    after = {os.path.relpath(path, tmp_path / "after"): data for path, data in tree(tmp_path / "after").items()}
+    outcomes = set()
+    status = killing.KILLED
+    at = 0
+    while status == killing.KILLED:
+        at += 1
+        root = tmp_path / str(at)
+        place = write(root, files)
+        status = killing.run(SPLIT, at, root)
+        journal.recover(place)
+        found = {os.path.relpath(path, root): data for path, data in tree(root).items()}
+        assert found in (before, after), at
+        outcomes.add(found == before)
+        shutil.rmtree(root)
+    assert status == 0
+    assert at > 50
+    assert outcomes == {True, False}
+
+
+def test_full_disk_or_closed_folder_changes_nothing(tmp_path, monkeypatch):
+    place = write(tmp_path, {"k/g.md": sections("가", "나"), "n.md": "[x](k/g.md#나)"})
+    made = split.plan(place, "k/g.md", small(1200))
+    before = tree(tmp_path)
+    real = os.replace
+
+    def refuse(source, target):
+        if target.endswith("n.md"):
+            raise OSError(errno.EROFS, "Read-only file system")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(WriteError, match=r"Read-only file system.*nothing was changed"):
+        split.apply(place, made)
+    assert tree(tmp_path) == before
+    assert not place.is_interrupted()
+
+
+def test_name_stored_decomposed(tmp_path):
+    """Field case I5: the file is stored NFD, the links are NFC."""
+    stored = unicodedata.normalize("NFD", "지식/가치관.md")
+    place = write(tmp_path, {stored: sections("가", "나"), "n.md": "[x](지식/가치관.md#나) [[가치관#가]]"})
+    made = split.plan(place, "지식/가치관.md", small(1200))
+    split.apply(place, made)
+    assert (tmp_path / "n.md").read_text() == "[x](지식/가치관/02-나.md#나) [[가치관/01-가#가]]"
+    assert sorted(os.listdir(tmp_path)) == sorted([".memtree", unicodedata.normalize("NFD", "지식"), "n.md"])
+    assert all((tmp_path / part.path).is_file() for part in made.parts)
 
 
 LINKS = """\

@@ -67,15 +67,25 @@ class Writing:
 def recover(workspace: Workspace) -> bool:
     """Finish or drop a change that a killed process left; cheap if there is none.
 
+    Meant for readers, too: while a writer is at work, or where nothing can be written, nothing happens.
+
     Returns
     -------
     bool
         Whether there was one.
+
+    Raises
+    ------
+    MemtreeError
+        A file of the change was edited meanwhile; both versions are kept.
     """
-    if not any(state != "done" for state, _ in _entries(workspace)):
+    if not workspace.is_interrupted():
         return False
-    with Writing(workspace):
-        return True
+    try:
+        with Writing(workspace, timeout=0.0):
+            return True
+    except OSError:  # the lock is held, or the disk refuses
+        return False
 
 
 def apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None]) -> None:
@@ -136,9 +146,7 @@ def undo(workspace: Workspace) -> str:
         return manifest["label"]
 
 
-def _apply(
-    workspace: Workspace, label: str, contents: Mapping[str, bytes | None], undoes: int | None
-) -> None:
+def _apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None], undoes: int | None) -> None:
     number = 1 + max((number for _, number in _entries(workspace)), default=0)
     stage = _folder(workspace, "stage", number)
     decided = _folder(workspace, "apply", number)
@@ -149,9 +157,7 @@ def _apply(
     except OSError as error:
         shutil.rmtree(stage, ignore_errors=True)
         why = error.strerror or error
-        raise WriteError(
-            f"can't prepare the change: {why}", path=stage, remedy="nothing was changed"
-        ) from error
+        raise WriteError(f"can't prepare the change: {why}", path=stage, remedy="nothing was changed") from error
     try:
         _carry_out(workspace, number)
     except MemtreeError:

@@ -108,6 +108,8 @@ class _Look:
         self.now_ns = time.time_ns()
         self.changes = Changes()
         problems: list[places.Problem] = []
+        if workspace.is_interrupted():
+            self._recover(problems)
         self.entries = places.scan(workspace, logs, problems)
         self.left_out = [(problem.path, None, problem.message) for problem in problems]
         self.same: dict[str, int] = {}
@@ -116,6 +118,15 @@ class _Look:
         self.restamped: dict[int, tuple[int, int, int]] = {}
         self.tree_restamped: TreeStamp | None = None
         self._compare()
+
+    def _recover(self, problems):
+        """Finish what a killed writer began, so that nobody reads half a change."""
+        from memtree.journal import recover
+
+        try:
+            recover(self.workspace)
+        except MemtreeError as error:
+            problems.append(places.Problem(error.path, error.message))
 
     def _compare(self):
         """Sort the files into those that are as indexed, those to read and those to leave out."""

@@ -73,6 +73,14 @@ class Workspace:
                 return contained(folder, os.path.relpath(found, folder))
         raise PathError("there is no such file in the bank", path=path)
 
+    def is_interrupted(self) -> bool:
+        """Whether a change of several files was begun and not finished: by a killed process, or one at work."""
+        try:
+            names = os.listdir(os.path.join(self.state, "journal"))
+        except OSError:
+            return False
+        return any(not name.startswith("done-") for name in names)
+
     def name(self, path: str) -> str:
         """Give the name in results of a file given by absolute path."""
         folder = self.bank if path.startswith(self.bank + os.sep) else self.root
@@ -96,9 +104,7 @@ class Entry:
 
     __slots__ = ("digest", "inode", "mtime_ns", "path", "real", "size")
 
-    def __init__(
-        self, path: str, real: str, size: int, mtime_ns: int, inode: int = 0, digest: bytes = b""
-    ) -> None:
+    def __init__(self, path: str, real: str, size: int, mtime_ns: int, inode: int = 0, digest: bytes = b"") -> None:
         self.path = path
         self.real = real
         self.size = size
