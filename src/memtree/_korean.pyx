@@ -24,7 +24,7 @@ cdef extern from "_tables.h" nogil:
     const uint8_t NOUN_CONDITION[]
     const uint16_t VERB_COST[]
     const uint8_t VERB_CONDITION[]
-    const uint8_t DERIVED_ROW[]
+    const uint16_t DERIVED_ROW[]
     const uint16_t DERIVED_COST[]
     const uint8_t VARIANT_FIRST[]
     const memtree_variant VARIANTS[]

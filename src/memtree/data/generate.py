@@ -18,6 +18,7 @@ FINALS = " ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊ
 DERIVATIONS = ["하", "되", "시키", "받", "당하", "스럽", "롭"]
 # One bit a letter of the condition: what the last syllable of the stem may be.
 CONDITIONS = {"A": 1, "V": 2, "C": 4, "L": 8, "K": 16, "c": 32}
+LIMITS = {"uint8_t": (0, 255), "uint16_t": (0, 65535), "int16_t": (-32768, 32767)}
 N_COSTS = 3072
 MAX_SYLLABLES = 64
 
@@ -96,7 +97,9 @@ def double_array(root):
 
 
 def c_array(kind, name, values, size=""):
-    """One static const array."""
+    """One static const array; a value that does not fit its type is an error here, not in C."""
+    if kind in LIMITS and not all(LIMITS[kind][0] <= value <= LIMITS[kind][1] for value in values):
+        raise ValueError(f"a value of {name} does not fit {kind}")
     text = ",".join(str(value) for value in values)
     lines, start = [], 0
     while start < len(text):
@@ -123,7 +126,7 @@ def trie_tables():
         c_array("uint8_t", "NOUN_CONDITION", [v.get("N", none)[1] for v in values]),
         c_array("uint16_t", "VERB_COST", [v.get("P", none)[0] for v in values]),
         c_array("uint8_t", "VERB_CONDITION", [v.get("P", none)[1] for v in values]),
-        c_array("uint8_t", "DERIVED_ROW", index),
+        c_array("uint16_t", "DERIVED_ROW", index),
         c_array("uint16_t", "DERIVED_COST", flat),
         f"enum {{ N_DERIVATIONS = {len(DERIVATIONS)} }};\n",
     ]
