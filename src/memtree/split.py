@@ -317,8 +317,11 @@ class _Planner:
         for block in self.blocks:
             if start <= block.start < end and block.level and block.text:
                 return plain_text(block.text)
-        words = self.data[start:end].decode("utf-8", "replace").split()
-        return " ".join(words)[:40].strip()
+        begin = next((b for b in self.blocks if start <= b.start < end and b.kind != "rule"), None)
+        if begin is None:
+            return ""
+        text = self.data[begin.start : min(begin.end, begin.start + 400)].decode("utf-8", "ignore")
+        return " ".join(plain_text(text.lstrip("-*+>#| ")).split())[:40].strip()
 
     def _fill_parts(self) -> None:
         for offset, destination in spaced_links(self.data):
