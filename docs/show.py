@@ -1,7 +1,7 @@
 """Bring what the README shows up to date with what the commands really print: ``make docs``.
 
-Rewrites the output below each ``$`` line of README.md and draws ``docs/recall.svg``; ``tests/test_readme.py`` tells when
-that is due.
+Rewrites the output below each ``$`` line of README.md and draws ``docs/recall.svg``; ``tests/test_readme.py`` tells
+when that is due.
 """
 
 import re

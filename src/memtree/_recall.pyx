@@ -61,7 +61,6 @@ cdef void _sort_best_first(Candidate* heap, Py_ssize_t n) noexcept nogil:
 cdef class Columns:
     """A compressed list of lists of uint32: row i is ``data[indptr[i]:indptr[i + 1]]``; safe on any values."""
 
-
     def __init__(self, indptr, data):
         self.indptr = indptr
         self.data = data
@@ -136,7 +135,6 @@ cdef class Hit:
         Its best passages, best first.
     """
 
-
     @property
     def terms(self):
         return self.searcher.matched(self.query, self.file_id)
@@ -173,7 +171,6 @@ cdef class Searcher:
     field_weights : tuple of float
         Weight of each field's sum.
     """
-
 
     def __init__(self, Vocabulary lexicon, Postings files, Postings passages, passage_start, keyword_words,
                  keyword_nodes, node_files, column_keywords, keyword_columns, list paths, source,

@@ -109,7 +109,7 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
     cdef Py_ssize_t i, row, first, last
     cdef double n_docs = indptr.shape[0] - 1
     cdef uint32_t column, tf, least
-    cdef double score
+    cdef double score, idf
     cdef list out = [], best
     if counts == NULL:
         raise MemoryError("no memory for term counts")
@@ -134,7 +134,8 @@ def telling_columns(const int64_t[::1] indptr, const uint32_t[::1] columns, cons
                 if column < <size_t>n_columns and counts[column]:
                     tf, counts[column] = counts[column], 0
                     if in_rows[column] >= least:
-                        score = tf * in_rows[column] / <double>df[column] * log(1 + (n_docs - df[column] + 0.5) / (df[column] + 0.5))
+                        idf = log(1 + (n_docs - df[column] + 0.5) / (df[column] + 0.5))
+                        score = tf * in_rows[column] / <double>df[column] * idf
                         if len(best) < k or (-score, i) < best[k - 1]:
                             best.append((-score, i))
                             best.sort()
