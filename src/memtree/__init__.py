@@ -12,11 +12,11 @@ _HOMES = {"BM25": "memtree.bm25", "Bank": "memtree.bank", "Hit": "memtree._recal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memtree._answers import Recall
     from memtree._recall import Hit
     from memtree.bank import Bank
     from memtree.bm25 import BM25
     from memtree.errors import MemtreeError
-    from memtree._answers import Recall
 
 
 def __getattr__(name):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from memtree._answers import Recall
     from memtree.explain import Explanation
+    from memtree.index import Index
     from memtree.split import Plan
 
 MAX_TEXT_BYTES = 32 * 1024 * 1024
@@ -46,7 +47,7 @@ class _State:
 
     __slots__ = ("_held", "_texts", "answerer", "bank", "index", "masks", "searcher")
 
-    def __init__(self, bank, index, cache):
+    def __init__(self, bank: Bank, index: Index, cache: QueryCache) -> None:
         self.bank = bank
         self.index = index
         self.masks: dict[tuple, bytes] = {}
@@ -119,8 +120,9 @@ class Bank:
     'identity/values.md'
     """
 
-    def __init__(self, path=".", *, check_interval: float | None = None, logs: bool = False, mode: str | None = None,
-                 progress: Callable[[int, int], None] | None = None):
+    def __init__(self, path: str | os.PathLike[str] = ".", *, check_interval: float | None = None,
+                 logs: bool = False, mode: str | None = None,
+                 progress: Callable[[int, int], None] | None = None) -> None:
         self.workspace = workspace.Workspace(os.fspath(path))
         self.settings = config.load(self.workspace)
         if mode is not None:
@@ -190,7 +192,9 @@ class Bank:
         """The state to answer from, checked for edits when the interval is over."""
         if self._state is None or monotonic() - self._checked >= self.check_interval:
             self.refresh()
-        return self._state
+        state = self._state
+        assert state is not None
+        return state
 
     def recall(self, query: str, k: int = 5, *, under: str | None = None, since: date | str | None = None,
                until: date | str | None = None, passages: int = 3, buffer: bool = False) -> Recall:

@@ -24,7 +24,7 @@ class Buffer:
 
     __slots__ = ("folder", "seconds")
 
-    def __init__(self, folder: str, seconds: float = 3600.0):
+    def __init__(self, folder: str, seconds: float = 3600.0) -> None:
         self.folder = folder
         self.seconds = seconds
 

@@ -44,7 +44,7 @@ def _rows(lists):
     return indptr, data
 
 
-def _compile_tree(nodes, lexicon, paths):
+def _compile_tree(nodes: dict[str, tree.Node], lexicon: Lexicon, paths: list[str]) -> dict[str, array[int] | bytes]:
     """The tree as flat arrays: keyword -> words, keyword -> nodes, node -> files, column -> keywords."""
     place = {path: i for i, path in enumerate(paths)}
     keywords: dict[tuple[int, ...], list[int]] = {}
@@ -65,16 +65,18 @@ def _compile_tree(nodes, lexicon, paths):
         for column in words:
             by_column.setdefault(column, []).append(i)
     columns = sorted(by_column)
-    parts = {"tree.columns": array("I", columns),
-             "tree.names": "\0".join(name.replace("\0", " ") for name in nodes).encode("utf-8", "replace"),
-             "tree.auto": "\0".join("\n".join(node.auto_keywords) for node in nodes.values()).encode("utf-8", "replace")}
+    parts: dict[str, array[int] | bytes] = {
+        "tree.columns": array("I", columns),
+        "tree.names": "\0".join(name.replace("\0", " ") for name in nodes).encode("utf-8", "replace"),
+        "tree.auto": "\0".join("\n".join(node.auto_keywords) for node in nodes.values()).encode("utf-8", "replace"),
+    }
     for name, rows in (("words", list(keywords)), ("nodes", list(keywords.values())), ("files", node_files),
                        ("keywords", [by_column[column] for column in columns])):
         parts[f"tree.{name}.indptr"], parts[f"tree.{name}"] = _rows(rows)
     return parts
 
 
-def _passage_rows(files):
+def _passage_rows(files: list[FileParts]) -> tuple[array[int], array[int]]:
     """Segments of each passage: its own, the headings above it and, for the first of a file, the names."""
     starts = array("q", [0])
     members = array("I")

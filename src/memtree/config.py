@@ -12,6 +12,8 @@ from memtree.errors import SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memtree.workspace import Workspace
 
 MODES = ("korean", "prefix")
@@ -19,7 +21,7 @@ MAX_BYTES = 1 << 20
 """A larger memtree.toml is refused."""
 
 # table -> key -> (attribute, default, least, most); the type is the default's.
-SPEC = {
+SPEC: dict[str, dict[str, tuple[str, Any, Any, Any]]] = {
     "recall": {
         "mode": ("mode", "korean", MODES, None),
         "weight_tree": ("weight_tree", 0.4, 0.0, 1.0),
@@ -80,35 +82,39 @@ class Settings:
     """
 
     __slots__ = ("answerable_min", "buffer_seconds", "cache_entries", "cache_seconds", "check_interval", "decay_delete",
-                 "decay_floor", "decay_per_day", "file_b", "file_k1", "max_file_size", "mode", "passage_b", "passage_k1",
-                 "routing", "split_bytes", "timezone", "warn_bytes", "warnings", "weight_bm25", "weight_tree")
+                 "decay_floor", "decay_per_day", "file_b", "file_k1", "max_file_size", "mode", "passage_b",
+                 "passage_k1", "routing", "split_bytes", "timezone", "warn_bytes", "warnings", "weight_bm25",
+                 "weight_tree")
 
+    mode: str
+    weight_tree: float
+    weight_bm25: float
     answerable_min: float
-    buffer_seconds: float
+    check_interval: float
+    file_k1: float
+    file_b: float
+    passage_k1: float
+    passage_b: float
     cache_entries: int
     cache_seconds: float
-    check_interval: float
-    decay_delete: bool
-    decay_floor: float
-    decay_per_day: float
-    file_b: float
-    file_k1: float
+    buffer_seconds: float
     max_file_size: int
-    mode: str
-    passage_b: float
-    passage_k1: float
-    split_bytes: int
     warn_bytes: int
-    weight_bm25: float
-    weight_tree: float
+    split_bytes: int
+    decay_per_day: float
+    decay_floor: float
+    decay_delete: bool
+    timezone: str
+    routing: list[dict[str, Any]]
+    warnings: list[tuple[int | None, str]]
 
-    def __init__(self):
+    def __init__(self) -> None:
         for keys in SPEC.values():
             for attribute, default, _, _ in keys.values():
                 setattr(self, attribute, default)
         self.timezone = ""
-        self.routing: list[dict] = []
-        self.warnings: list[tuple[int | None, str]] = []
+        self.routing = []
+        self.warnings = []
 
 
 def _line_of(text, table, key):

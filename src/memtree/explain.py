@@ -24,7 +24,8 @@ class Part:
 
     __slots__ = ("field", "idf", "impact", "source", "term", "value", "weight")
 
-    def __init__(self, source, term, field, weight, idf, impact, value):
+    def __init__(self, source: str, term: str, field: str, weight: float, idf: float, impact: float,
+                 value: float) -> None:
         self.source = source
         self.term = term
         self.field = field
@@ -56,7 +57,8 @@ class Explanation:
 
     __slots__ = ("bm25", "lines", "missing", "node", "parts", "path", "query", "score", "tree")
 
-    def __init__(self, query, path, score, tree, bm25, node, lines, parts, missing):
+    def __init__(self, query: str, path: str, score: float, tree: float, bm25: float, node: str | None,
+                 lines: tuple[int, int] | None, parts: list[Part], missing: list[str]) -> None:
         self.query = query
         self.path = path
         self.score = score
@@ -110,11 +112,12 @@ def explain(searcher: Searcher, node_names: list[str], text: str, file: int, w_t
                                   w_bm25 * 0.5 * weight * impact / most))
     words = query.words
     by_node: dict[int, list[int]] = {}
-    for word, node in dict.fromkeys(searcher.tree_words(query, file)):
-        by_node.setdefault(node, []).append(word)
+    for word, bearer in dict.fromkeys(searcher.tree_words(query, file)):
+        by_node.setdefault(bearer, []).append(word)
     idfs = searcher.word_idfs(query)
     total = sum(idfs)
-    tree, node = 0.0, None
+    tree = 0.0
+    node = None
     if by_node and total > 0:
         chosen = max(by_node, key=lambda n: (sum(idfs[w] for w in by_node[n]), -n))
         node = node_names[chosen]
@@ -123,7 +126,7 @@ def explain(searcher: Searcher, node_names: list[str], text: str, file: int, w_t
             tree += share
             parts.append(Part("tree", words[word][1], "s", 1.0, idfs[word], idfs[word], w_tree * share))
     held = set(searcher.words_in(query, file))
-    missing = [word for i, (word, _) in enumerate(words) if i not in held]
+    missing = [written for i, (written, _) in enumerate(words) if i not in held]
     lines = searcher.source.lines(best) if best is not None and passage_sums[best] > 0 else None
     return Explanation(text, searcher.paths[file], w_tree * tree + w_bm25 * bm25, tree, bm25, node, lines, parts,
                        missing)

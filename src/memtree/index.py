@@ -21,6 +21,9 @@ from memtree.sections import open_sections, write_sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from memtree.config import Settings
     from memtree.markdown import Document
     from memtree.workspace import Entry
@@ -60,7 +63,7 @@ class TreeStamp:
 
     __slots__ = ("digest", "mtime_ns", "read_ns", "size")
 
-    def __init__(self, size, mtime_ns, read_ns, digest):
+    def __init__(self, size: int, mtime_ns: int, read_ns: int, digest: bytes) -> None:
         self.size = size
         self.mtime_ns = mtime_ns
         self.read_ns = read_ns
@@ -79,7 +82,7 @@ class Skipped:
 
     __slots__ = ("message", "mtime_ns", "path", "seen_ns", "size")
 
-    def __init__(self, path, size, mtime_ns, seen_ns, message):
+    def __init__(self, path: str, size: int, mtime_ns: int, seen_ns: int, message: str) -> None:
         self.path = path
         self.size = size
         self.mtime_ns = mtime_ns
@@ -114,6 +117,20 @@ class FileParts:
 
     __slots__ = ("day", "digest", "headings", "lengths", "levels", "mtime_ns", "names", "passages", "path",
                  "problems", "size", "surfaces", "verified_ns")
+
+    path: str
+    size: int
+    mtime_ns: int
+    verified_ns: int
+    digest: bytes
+    day: int
+    names: list[str]
+    headings: list[str]
+    levels: array[int]
+    passages: array[int]
+    lengths: array[int]
+    surfaces: array[int]
+    problems: list[tuple[int | None, str]]
 
 
 def day_in(text: str) -> int:
@@ -150,8 +167,8 @@ def read_file(entry: Entry, data: bytes, document: Document, lexicon: Lexicon, r
     segments = [lexicon.scan("\n".join((os.path.splitext(entry.path.rsplit("/", 1)[-1])[0], *parts.names)))]
     segments.extend(lexicon.scan(heading) for heading in parts.headings)
     for passage in document.passages:
-        section = NO_SECTION if passage.section < 0 else passage.section
-        parts.passages.extend((section, passage.line, passage.end_line, passage.start, passage.end))
+        holder = NO_SECTION if passage.section < 0 else passage.section
+        parts.passages.extend((holder, passage.line, passage.end_line, passage.start, passage.end))
         segments.append(lexicon.scan(data[passage.start:passage.end].decode("utf-8", "replace")))
     parts.lengths = array("I", [len(segment) for segment in segments])
     parts.surfaces = array("I")
@@ -166,7 +183,7 @@ class Source:
 
     __slots__ = ("_index", "_paths", "_read")
 
-    def __init__(self, index, read):
+    def __init__(self, index: Index, read: Callable[[int, int, int], str]) -> None:
         self._index = index
         self._read = read
         self._paths: dict[int, tuple[str, ...]] = {}
@@ -226,7 +243,7 @@ class Index:
         Surfaces that no file holds any more.
     """
 
-    def __init__(self, parts):
+    def __init__(self, parts: Any) -> None:
         self.parts = parts
         try:
             (self.generation, self.n_files, self.n_passages, self.n_sections, self.n_dead, self.settings_digest,
@@ -251,7 +268,8 @@ class Index:
                  and self.passage_postings.n_docs == self.n_passages)
         if not sizes:
             raise IndexFileError("damaged: its parts differ in size")
-        self._paths = self._headings = None
+        self._paths: list[str] | None = None
+        self._headings: list[str] | None = None
 
     def _strings(self, name, n, separator="\0"):
         """A part of joined strings as a list of `n`."""
@@ -263,13 +281,13 @@ class Index:
         return out
 
     @property
-    def paths(self):
+    def paths(self) -> list[str]:
         if self._paths is None:
             self._paths = self._strings("paths", self.n_files)
         return self._paths
 
     @property
-    def headings(self):
+    def headings(self) -> list[str]:
         if self._headings is None:
             self._headings = self._strings("headings", self.n_sections)
         return self._headings
@@ -319,17 +337,17 @@ class Index:
         """Distinct terms of field s that some file holds."""
         return self.lexicon.n_s - self.file_postings.df[:self.lexicon.n_s].tolist().count(0)
 
-    def file_of_passage(self, passage):
+    def file_of_passage(self, passage: int) -> int:
         """The file that a passage belongs to."""
         from bisect import bisect_right
 
         return min(max(bisect_right(self.passage_start, passage) - 1, 0), self.n_files - 1)
 
-    def digest(self, file):
+    def digest(self, file: int) -> bytes:
         """Content hash of a file when it was indexed."""
         return bytes(self.parts["digests"][DIGEST_BYTES * file:DIGEST_BYTES * (file + 1)])
 
-    def searcher(self, settings: Settings, read) -> Searcher:
+    def searcher(self, settings: Settings, read: Callable[[int, int, int], str]) -> Searcher:
         """Make the compiled searcher; `read(file, start, end)` gives text of a file."""
         self.file_postings.set_params(k1=settings.file_k1, b=settings.file_b, idf=self._idf_cache(settings))
         self.passage_postings.set_params(k1=settings.passage_k1, b=settings.passage_b)
@@ -345,7 +363,7 @@ class Index:
             return None
         return _view(self.parts, "idf", "d")
 
-    def node_names(self):
+    def node_names(self) -> list[str]:
         """Names of the tree's nodes, by node id."""
         return self._strings("tree.names", len(_view(self.parts, "tree.files.indptr", "I")) - 1)
 
@@ -354,7 +372,7 @@ class Index:
         rows = self._strings("tree.auto", len(self.node_names()))
         return [[keyword for keyword in row.split("\n") if keyword] for row in rows]
 
-    def file_parts(self, file) -> FileParts:
+    def file_parts(self, file: int) -> FileParts:
         """What is kept of one file, as copied from this index into the next."""
         parts = FileParts()
         parts.path = self.paths[file]

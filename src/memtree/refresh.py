@@ -40,7 +40,7 @@ class Changes:
 
     __slots__ = ("added", "changed", "problems", "removed")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.added: list[str] = []
         self.changed: list[str] = []
         self.removed: list[str] = []
@@ -254,7 +254,7 @@ def renew(index: Index | None, workspace: Workspace, settings: Settings, logs: b
     """
     look = _Look(index, workspace, settings, logs)
     changes = look.changes
-    if look.is_current():
+    if index is not None and look.is_current():
         restamped = _restamp(look)
         if restamped is not None:
             index = restamped

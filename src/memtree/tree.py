@@ -1,7 +1,7 @@
 """The context tree: ``_meta/tree-index.json``, from nodes over keywords to files.
 
-People write ``keywords`` and ``files`` of a node; they are kept for ever, with unknown keys and the order of everything.
-``auto`` beside them is generated from the bank and refreshed. The same file carries the IDF cache.
+People write ``keywords`` and ``files`` of a node; they are kept for ever, with unknown keys and the order of
+everything. ``auto`` beside them is generated from the bank and refreshed. The same file carries the IDF cache.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from memtree.errors import MemtreeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 VERSION = 1
 MIN_HEADINGS = 3
@@ -38,7 +39,7 @@ class Node:
 
     __slots__ = ("auto_files", "auto_keywords", "files", "keywords", "name")
 
-    def __init__(self, name, keywords=(), files=()):
+    def __init__(self, name: str, keywords: Iterable[str] = (), files: Iterable[str] = ()) -> None:
         self.name = name
         self.keywords = list(keywords)
         self.files = list(files)
@@ -150,7 +151,7 @@ def merge(raw: dict, nodes: dict[str, Node], idf: dict | None = None) -> dict:
     idf : dict, optional
         ``{"n_docs", "avgdl", "terms"}``; None leaves the one there.
     """
-    out = dict(raw) if raw else {"version": VERSION}
+    out: dict[str, Any] = dict(raw) if raw else {"version": VERSION}
     old_nodes = out.get("nodes", {})
     new_nodes = {}
     for name, node in old_nodes.items():

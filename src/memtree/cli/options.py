@@ -10,6 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 class UsageError(Exception):
@@ -127,7 +128,8 @@ class Values:
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str): ...
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
 
 def text(value: str) -> str:
@@ -193,7 +195,7 @@ def parse(command: Command, argv: Sequence[str]) -> Values:
     values = Values()
     for option in command.options:
         setattr(values, option.dest, option.default)
-    words = []
+    words: list[str] = []
     rest = iter(argv)
     for word in rest:
         if word == "--":
@@ -218,9 +220,10 @@ def parse(command: Command, argv: Sequence[str]) -> Values:
                 setattr(values, found.dest, True)
                 continue
             if not equals:
-                value = next(rest, None)
-                if value is None:
+                following = next(rest, None)
+                if following is None:
                     raise UsageError(f"{name} needs a value: {name} {found.metavar}", hint)
+                value = following
             setattr(values, found.dest, _value(found, name, value, hint))
     if values.help:
         return values

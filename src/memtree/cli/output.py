@@ -54,7 +54,8 @@ class Paint:
             while at >= 0 and term:
                 spans.append((at, at + len(term)))
                 at = lower.find(term, at + len(term))
-        parts, done = [], 0
+        parts: list[str] = []
+        done = 0
         for start, end in sorted(spans):
             if end > done:
                 start = max(start, done)

@@ -280,7 +280,7 @@ def script(code, known):
     return known.setdefault(word, min(8 + len(known), 255))
 
 
-_SECONDS = set()
+_SECONDS: set[str] = set()
 
 
 def composes_backwards(char):
