@@ -55,7 +55,9 @@ COMMAND = Command(
     "memtree split",
     "cut files that have grown too large into parts, references and all",
     run,
-    arguments=[Argument("path", "the file; without it, each that is over the splitting size", kind=text, optional=True)],
+    arguments=[
+        Argument("path", "the file; without it, each that is over the splitting size", kind=text, optional=True),
+    ],
     options=[BANK, Option("--dry-run", help="show the whole plan and change nothing"), JSON],
     examples=[
         ("memtree split --dry-run", "what would become of the files over 15 KiB"),
