@@ -68,6 +68,22 @@ def test_best_stem(run, best):
     assert analysis.stem(run)[0][0] == best
 
 
+@pytest.mark.parametrize(
+    ("run", "full"),
+    [
+        ("여름엔", "여름에는"),
+        ("루씬에선", "루씬에서는"),
+        ("동생한텐", "동생한테"),
+        ("내일까진", "내일까지는"),
+        ("어제보단", "어제보다는"),
+    ],
+)
+def test_contracted_particles(run, full):
+    assert analysis.tokens(run).b == analysis.tokens(full).b
+    assert analysis.stem("가치관")[0][0] == "가치관"
+    assert analysis.tokens("100엔").s == ["100", "엔"]
+
+
 def test_stems_are_a_distribution_best_first():
     for run in ("산다", "가지고", "프로젝트에서는", "뷁", "있었다"):
         posteriors = [posterior for _, posterior in analysis.stem(run)]
@@ -169,9 +185,7 @@ def test_each_word_of_a_query_weighs_one():
     assert sum(terms.weights) == pytest.approx(3)
 
 
-@pytest.mark.parametrize(
-    "query", ["뭐야", "언제였지?", "그게 뭐였더라?", "what is it", "to be or not to be", "don't"]
-)
+@pytest.mark.parametrize("query", ["뭐야", "언제였지?", "그게 뭐였더라?", "what is it", "to be or not to be", "don't"])
 def test_stop_words_stay_when_nothing_else_is_left(query):
     assert analysis.tokens(query, query=True).s
 
@@ -187,9 +201,7 @@ def test_hangul_after_latin_is_never_a_stop_word():
 
 
 def test_latin_before_hangul_is_no_english_stop_word():
-    notes = ranking(
-        "IT팀에 노트북을 신청했다.", "총무팀에 의자를 신청했다.", "B사와 계약했다.", "A사와 계약했다."
-    )
+    notes = ranking("IT팀에 노트북을 신청했다.", "총무팀에 의자를 신청했다.", "B사와 계약했다.", "A사와 계약했다.")
     assert notes.hits("IT팀 신청")[0] == "IT팀에 노트북을 신청했다."
     assert notes.hits("A사 계약")[0] == "A사와 계약했다."
 
@@ -285,10 +297,7 @@ def test_t1_mixed_scripts(query, note):
 
 def test_t4_identifiers():
     far = "We work overtime on Fridays. The coffee machine is broken, and nobody called the service."
-    code = (
-        "배포하기 전에 `OvertimeService` 클래스를 먼저 고쳐야 한다. "
-        + "로그를 정리하고 설정을 다시 읽었다. " * 12
-    )
+    code = "배포하기 전에 `OvertimeService` 클래스를 먼저 고쳐야 한다. " + "로그를 정리하고 설정을 다시 읽었다. " * 12
     notes = ranking(far, "parseHTMLResponse 수정", "get_user_by_id 호출", code)
     for query in ("OvertimeService", "overtimeservice", "OVERTIMESERVICE"):
         assert notes.hits(query)[0] == code

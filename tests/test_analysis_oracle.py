@@ -96,6 +96,17 @@ def test_stem(run):
     same_weights(analysis.stem(run), oracle.stem(run))
 
 
+@pytest.mark.parametrize(
+    "stem", ["배포", "배포하", "완료되", "개선시키", "도우", "보내", "저장해놓", "읽으시", "사", "있"]
+)
+def test_every_suffix(stem):
+    for suffix in sorted({*oracle.TABLES.noun, *oracle.TABLES.predicate, *oracle.TABLES.derived}):
+        run = stem + suffix
+        if suffix and suffix[0] in oracle.FINALS:
+            run = stem[:-1] + oracle.with_final(stem[-1], suffix[0]) + suffix[1:]
+        same_weights(analysis.stem(run), oracle.stem(run))
+
+
 @given(TEXTS)
 @EXACT
 def test_document_terms(text):
@@ -108,9 +119,7 @@ def test_document_terms(text):
 @EXACT
 def test_query_terms(text):
     found, expected = analysis.tokens(text, query=True), oracle.tokens(text, query=True)
-    same_weights(
-        list(zip(found.s, found.weights, strict=True)), list(zip(expected.s, expected.weights, strict=True))
-    )
+    same_weights(list(zip(found.s, found.weights, strict=True)), list(zip(expected.s, expected.weights, strict=True)))
     assert found.b == expected.b
 
 
@@ -125,9 +134,7 @@ def test_with_support(counts, run, text):
     expected.learn(counts)
     for word in (run, *counts):
         same_weights(analysis.stem(word, support=found), oracle.stem(word, expected))
-        assert Counter(analysis.tokens(word, support=found).s) == Counter(
-            oracle.tokens(word, support=expected).s
-        )
+        assert Counter(analysis.tokens(word, support=found).s) == Counter(oracle.tokens(word, support=expected).s)
     found_terms = analysis.tokens(text, query=True, support=found)
     expected_terms = oracle.tokens(text, query=True, support=expected)
     assert found_terms.s == expected_terms.s
@@ -178,9 +185,7 @@ class Built:
 def query_of(lexicon, text):
     """[(term, field, weight)] as the kernel gets them, by column; -1 terms left out."""
     return [
-        (lexicon.term(column), field, weight)
-        for column, field, weight, _ in lexicon.query(text).columns
-        if column >= 0
+        (lexicon.term(column), field, weight) for column, field, weight, _ in lexicon.query(text).columns if column >= 0
     ]
 
 
@@ -201,9 +206,7 @@ def test_lexicon_agrees_with_the_model(texts, query):
         assert [term for term, field, _, _ in found.terms if field == 1] == terms.b
         known = {term for document in expected for term in document.s}, {t for d in expected for t in d.b}
         wanted = [(term, field) for term, field, _, _ in found.terms if term in known[field]]
-        assert [
-            (term, field) for term, field, _ in query_of(built.lexicon, text) if term in known[field]
-        ] == wanted
+        assert [(term, field) for term, field, _ in query_of(built.lexicon, text) if term in known[field]] == wanted
 
 
 @given(SEVERAL, SEVERAL, TEXTS)
@@ -220,9 +223,7 @@ def test_lexicon_by_steps_equals_fresh(first, second, query):
 @SLOW
 def test_lexicon_from_its_parts(texts, query):
     built = Built(texts)
-    mapped = Lexicon.from_parts(
-        {name: bytes(data) for name, data in built.lexicon.to_parts("x.").items()}, "x."
-    )
+    mapped = Lexicon.from_parts({name: bytes(data) for name, data in built.lexicon.to_parts("x.").items()}, "x.")
     for text in (query, *texts):
         assert query_of(mapped, text) == query_of(built.lexicon, text)
         assert mapped.query(text).key == built.lexicon.query(text).key
@@ -282,9 +283,7 @@ def test_keywords_get_columns():
 
 def test_broken_bytes_never_crash():
     """Flipped, cut and random bytes give an error or some answer, never a crash."""
-    parts = Built(
-        ["가치관이 바뀌었다. size_watch.py 수정", "회의는 세 시 BM25", "할 일 목록"]
-    ).lexicon.to_parts("")
+    parts = Built(["가치관이 바뀌었다. size_watch.py 수정", "회의는 세 시 BM25", "할 일 목록"]).lexicon.to_parts("")
     rng = random.Random(7)
     for _ in range(400):
         broken = {name: bytearray(data) for name, data in parts.items()}
@@ -295,9 +294,7 @@ def test_broken_bytes_never_crash():
                 del data[rng.randint(0, len(data)) :]
             elif len(data) >= 8 and rng.random() < 0.5:
                 at = rng.randrange(len(data) // 8) * 8
-                data[at : at + 8] = struct.pack(
-                    "<Q", rng.choice([0, 1, 2**31, 2**32 - 1, 2**63, rng.getrandbits(64)])
-                )
+                data[at : at + 8] = struct.pack("<Q", rng.choice([0, 1, 2**31, 2**32 - 1, 2**63, rng.getrandbits(64)]))
             elif data:
                 data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         try:

@@ -27,7 +27,7 @@ cdef extern from "_strings.h" nogil:
 cdef enum Kind:
     HANGUL = 1          # a run of Hangul syllables
     HANGUL_GLUED = 2    # the same right after Latin letters or digits: no stop word
-    COUNTER = 3         # 일 인 만 after a digit, kept as it is
+    COUNTER = 3         # 일 인 만 엔 after a digit, kept as it is
     HANGUL_LONG = 4     # two syllables of a run of over 64: a bigram
     PAIR = 5            # two one-syllable runs with one space between
     LATIN = 6           # letters with their marks, digits; in lower case unless capitals part it (camelCase)

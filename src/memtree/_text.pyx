@@ -344,7 +344,7 @@ cdef Py_ssize_t scan_hangul(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scan
                 if scanner.failed:
                     break
         else:
-            if glued == 2 and length == 1 and (run[0] == '일' or run[0] == '인' or run[0] == '만'):
+            if glued == 2 and length == 1 and run[0] in '일인만엔':
                 kind = COUNTER
             if kind != HANGUL_GLUED or not drop_glued(run, <int> length):
                 emit(scanner, kind, out, encode_syllables(run, length, out), start, i)

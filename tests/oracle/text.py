@@ -35,7 +35,8 @@ class Tables:
     derived: dict[str, dict[str, int]] = field(default_factory=dict)  # suffix -> derivation -> cost
 
     def __post_init__(self):
-        for kind, suffix, condition, cost in _rows("korean_suffixes.tsv", self.folder):
+        tables = ("korean_suffixes.tsv", "korean_contractions.tsv")
+        for kind, suffix, condition, cost in (row for name in tables for row in _rows(name, self.folder)):
             if kind == "H":
                 derivation, _, rest = suffix.partition("+")
                 self.derived.setdefault(rest, {})[derivation] = int(cost)
@@ -286,7 +287,7 @@ def units(text: str) -> list[Unit]:
         unit_kind = HANGUL
         if len(run) > MAX_SYLLABLES:
             unit_kind = "long"
-        elif glued and after_digit and run in ("일", "인", "만"):
+        elif glued and after_digit and run in ("일", "인", "만", "엔"):
             unit_kind = "counter"
         elif glued and (run in TABLES.noun or is_light_verb(run)):
             continue

@@ -48,9 +48,9 @@ def letters(suffix):
 
 
 def suffix_trie():
-    """Nodes of the suffix table: ``{letter: node}`` dicts, with N, P, H of the table as their ``"value"``."""
+    """Nodes of the suffix tables: ``{letter: node}`` dicts, with N, P, H of a table as their ``"value"``."""
     root = {}
-    for kind, suffix, condition, cost in rows("korean_suffixes.tsv"):
+    for kind, suffix, condition, cost in [*rows("korean_suffixes.tsv"), *rows("korean_contractions.tsv")]:
         derivation, plus, rest = suffix.partition("+")
         node = root
         for letter in reversed(letters(rest if plus else suffix)):
