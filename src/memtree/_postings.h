@@ -138,11 +138,11 @@ static inline void mt_open_term(const mt_postings *p, int64_t term, mt_term *out
     out->ids16 = (const uint16_t *)at;
 }
 
-/* Set lo, hi to the term's postings of a window. Windows are asked for in ascending order. */
+/* Set lo, hi to the postings of a window. Windows are asked for in ascending order, the same one again or not. */
 static inline void mt_seek(mt_term *t, int64_t window) {
     if (t->ids32) {
         uint64_t first = (uint64_t)window << MT_WINDOW_BITS, last = first + MT_WINDOW;
-        int64_t i = t->hi;
+        int64_t i = t->lo;
         while (i < t->df && t->ids32[i] < first) i++;
         t->lo = i;
         while (i < t->df && t->ids32[i] < last && t->ids32[i] >= first) i++;

@@ -1,0 +1,173 @@
+"""Generations of a BM25 collection that changes: immutable segments, and what holds for all of them together.
+
+A segment is a set of postings whose rows are some of the documents. Nothing in it ever changes: a removed document is
+noted in a new `Segment` over the same postings, an added one comes in a segment of its own. A `Generation` is one
+consistent state; readers keep theirs while a writer makes the next.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtree._bm25 import Postings
+
+NONE = np.zeros(0, np.uint32)
+
+
+class Segment:
+    """Postings, the documents and terms behind their rows and columns (None: the same numbers), rows removed."""
+
+    __slots__ = ("_df", "columns", "ids", "postings", "removed")
+
+    def __init__(self, postings, ids=None, columns=None, removed=NONE, df=None):
+        self.postings = postings
+        self.ids = ids
+        self.columns = columns
+        self.removed = removed
+        self._df = df
+
+    def column(self, term: int) -> int:
+        """Column of a term; one beyond the postings if they lack it."""
+        if self.columns is None:
+            return term
+        at = int(np.searchsorted(self.columns, term))
+        return at if at < len(self.columns) and self.columns[at] == term else self.postings.n_terms
+
+    def df(self, term: int) -> int:
+        """Documents of this segment, removed ones left out, that hold a term."""
+        column = self.column(term)
+        if column >= self.postings.n_terms:
+            return 0
+        if self._df is None:
+            self._df = np.frombuffer(self.postings.df, np.uint32)
+        return int(self._df[column]) - self.postings.n_docs_of(column, self.removed)
+
+    def row(self, doc: int) -> int:
+        """Row of a document that is here and not removed, or -1."""
+        row = doc
+        if self.ids is not None:
+            row = int(np.searchsorted(self.ids, doc))
+            if row == len(self.ids) or self.ids[row] != doc:
+                return -1
+        at = int(np.searchsorted(self.removed, row))
+        is_removed = at < len(self.removed) and self.removed[at] == row
+        return -1 if row >= self.postings.n_docs or is_removed else row
+
+    def without(self, row: int) -> Segment:
+        """The same with one more row removed."""
+        removed = np.insert(self.removed, np.searchsorted(self.removed, row), row).astype(np.uint32)
+        return Segment(self.postings, self.ids, self.columns, removed, self._df)
+
+    def rows_of(self, docs: np.ndarray) -> np.ndarray:
+        """Rows of those of the given ascending documents that are here."""
+        if self.ids is None:
+            return docs[docs < self.postings.n_docs]
+        return np.flatnonzero(np.isin(self.ids, docs, assume_unique=True))
+
+    def documents(self, rows: np.ndarray) -> np.ndarray:
+        return rows if self.ids is None else self.ids[rows]
+
+
+class Generation:
+    """One state of a collection.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+    n_docs, total : int
+        Documents that are there, and the sum of their lengths.
+    n_rows : int
+        One more than the largest id ever given.
+    params : dict
+        For `Postings.set_params`.
+    """
+
+    def __init__(self, segments, n_docs, total, n_rows, params, number=0):
+        self.segments = []
+        for segment in segments:
+            postings = segment.postings.share()
+            postings.set_params(**params)
+            postings.set_collection(n_docs, [total])
+            self.segments.append(Segment(postings, segment.ids, segment.columns, segment.removed, segment._df))
+        self.n_docs, self.total, self.n_rows, self.number = n_docs, total, n_rows, number
+        self._df: dict[int, int] = {}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether one segment without removals is all there is."""
+        return len(self.segments) == 1 and self.segments[0].ids is None and not len(self.segments[0].removed)
+
+    def df(self, term: int) -> int:
+        found = self._df.get(term)
+        if found is None:
+            found = self._df[term] = sum(segment.df(term) for segment in self.segments)
+        return found
+
+    def search(self, terms, weights, k, allowed):
+        """The k best of all segments; `allowed` is None or ascending ids."""
+        df = [self.df(term) for term in terms]
+        found = []
+        for segment in self.segments:
+            rows = None if allowed is None else segment.rows_of(allowed)
+            columns = [segment.column(term) for term in terms]
+            hits, scores = segment.postings.search(columns, weights, k, rows, df=df, removed=segment.removed)
+            found.append((segment.documents(hits), scores))
+        ids = np.concatenate([ids for ids, _ in found])
+        scores = np.concatenate([scores for _, scores in found])
+        order = np.lexsort((ids, -scores))[:k]
+        return ids[order], scores[order]
+
+    def scores(self, terms, weights):
+        df = [self.df(term) for term in terms]
+        out = np.zeros(self.n_rows, np.float32)
+        for segment in self.segments:
+            scores = segment.postings.scores([segment.column(t) for t in terms], weights, df=df)
+            rows = np.delete(np.arange(len(scores)), segment.removed)
+            out[segment.documents(rows)] = scores[rows]
+        return out
+
+    def place(self, doc: int):
+        """(number of the segment, row) of a document, or None if there is none."""
+        for number in range(len(self.segments) - 1, -1, -1):
+            row = self.segments[number].row(doc)
+            if row >= 0:
+                return number, row
+        return None
+
+
+def from_rows(rows) -> Segment:
+    """A segment of (id, token ids) pairs, ascending by id."""
+    indptr = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(tokens) for _, tokens in rows], out=indptr[1:])
+    tokens = np.concatenate([np.frombuffer(tokens, np.uint32) for _, tokens in rows if len(tokens)] or [NONE])
+    columns, local = np.unique(tokens, return_inverse=True)
+    postings = Postings.build(indptr, local.astype(np.uint32), (0, len(columns)))
+    return Segment(postings, np.array([doc for doc, _ in rows], np.int64), columns)
+
+
+def merged(segments, n_rows: int, n_terms: int):
+    """All documents that are there in one segment, each at the row of its id; the other rows are empty."""
+    from scipy.sparse import coo_array
+
+    docs, terms, counts = [], [], []
+    for segment in segments:
+        indptr, indices, tf = segment.postings.to_csc()
+        is_there = np.ones(segment.postings.n_docs, bool)
+        is_there[segment.removed] = False
+        keep = is_there[indices]
+        column = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))[keep]
+        docs.append(segment.documents(indices[keep].astype(np.int64)))
+        terms.append(column if segment.columns is None else segment.columns[column].astype(np.int64))
+        counts.append(tf[keep])
+    coordinates = (np.concatenate(docs), np.concatenate(terms))
+    matrix = coo_array((np.concatenate(counts), coordinates), shape=(n_rows, n_terms)).tocsc()
+    matrix.sort_indices()
+    return Segment(
+        Postings.from_csc(
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.uint32),
+            matrix.data.astype(np.uint32),
+            n_rows,
+            (0, n_terms),
+        )
+    )

@@ -1,0 +1,461 @@
+"""Class BM25: an exact, updatable BM25 index of token lists, on the compiled kernel."""
+
+from __future__ import annotations
+
+import json
+import threading
+from array import array
+from collections import defaultdict
+
+import numpy as np
+
+from memtree import _segments
+from memtree._bm25 import Postings
+from memtree._segments import Generation, Segment
+from memtree.errors import IndexFileError
+
+KIND = "bm25"
+# Documents that come one by one are gathered in a segment of up to this size.
+TAIL_DOCS = 1024
+MAX_SEGMENTS = 16
+
+
+class BM25:
+    """Exact BM25 over a collection of documents.
+
+    Documents are numbered from 0 in the order they come; an id stays with its document and is never given again.
+    Reading is safe from many threads, also while one of them changes the collection: each call sees one generation.
+
+    Parameters
+    ----------
+    method : {"lucene", "robertson", "atire", "okapi", "bm25+", "bm25l"}
+        Variant, see `memtree._bm25`.
+    k1, b : float
+    delta : float, optional
+        Of bm25+ (default 1) and bm25l (default 0.5).
+    epsilon : float
+        Of okapi.
+    analyzer : callable, optional
+        Text to tokens, for texts given as str; by default `memtree.analysis`.
+
+    Examples
+    --------
+    >>> index = BM25.from_tokens([["a", "b"], ["a", "c"], ["d", "e"]])
+    >>> ids, scores = index.search(["a"], k=2)
+    >>> ids.tolist()
+    [0, 1]
+    """
+
+    def __init__(self, *, method="lucene", k1=1.2, b=0.75, delta=None, epsilon=0.25, analyzer=None):
+        self._params = {"method": method, "k1": k1, "b": b, "delta": delta, "epsilon": epsilon}
+        self._analyzer = analyzer
+        self._words: dict | None = {}
+        self._stored_words = None
+        self._lock = threading.RLock()
+        self._tail: list = []
+        self._set_single(Postings.build(array("q", [0]), array("I"), (0, 0)))
+
+    def _set_single(self, postings, n_docs=None):
+        n_docs = postings.n_docs if n_docs is None else n_docs
+        total = postings.avgdl(0) * postings.n_docs
+        self._generation = Generation([Segment(postings)], n_docs, round(total), postings.n_docs, self._params)
+
+    # ------------------------------------------------------------------ making
+
+    @classmethod
+    def from_tokens(cls, documents, **params) -> BM25:
+        """Index an iterable of token sequences; it is read once and not kept."""
+        self = cls(**params)
+        words = defaultdict()
+        words.default_factory = words.__len__
+        indptr, tokens = array("q", [0]), array("I")
+        for document in documents:
+            if isinstance(document, str):
+                raise TypeError("a document must be a sequence of tokens, not a str; from_texts takes texts")
+            tokens.extend(map(words.__getitem__, document))
+            indptr.append(len(tokens))
+        self._words = dict(words)
+        self._set_single(Postings.build(indptr, tokens, (0, len(words))))
+        return self
+
+    @classmethod
+    def from_texts(cls, texts, analyzer=None, **params) -> BM25:
+        """Index an iterable of str, each turned into tokens by `analyzer`."""
+        self = cls(analyzer=analyzer, **params)
+        return cls.from_tokens((self._analyse(text, False) for text in texts), analyzer=analyzer, **params)
+
+    @classmethod
+    def from_matrix(cls, counts, vocabulary=None, **params) -> BM25:
+        """Index term frequencies.
+
+        Parameters
+        ----------
+        counts : scipy sparse array or matrix, shape (n_docs, n_terms)
+            Whole numbers of 0 and more.
+        vocabulary : sequence of str, optional
+            Word of each column; without, a query consists of column numbers.
+        """
+        self = cls(**params)
+        columns = counts.tocsc(copy=True)
+        columns.sum_duplicates()
+        columns.eliminate_zeros()
+        data = columns.data
+        if len(data) and (data.min() < 0 or data.max() > 0xFFFFFFFF or (data != np.floor(data)).any()):
+            raise ValueError("counts must be whole numbers of 0 and more")
+        if vocabulary is not None:
+            self._words = {word: column for column, word in enumerate(vocabulary)}
+            if len(self._words) != columns.shape[1]:
+                raise ValueError(f"vocabulary must have {columns.shape[1]} different words")
+        else:
+            self._words = None
+        self._set_single(
+            Postings.from_csc(
+                columns.indptr.astype(np.int64),
+                columns.indices.astype(np.uint32),
+                data.astype(np.uint32),
+                columns.shape[0],
+                (0, columns.shape[1]),
+            )
+        )
+        return self
+
+    def _analyse(self, text, is_query):
+        if self._analyzer is not None:
+            return self._analyzer(text)
+        from memtree.analysis import tokens
+
+        return tokens(text, query=is_query).s
+
+    # ------------------------------------------------------------------ reading
+
+    def __len__(self) -> int:
+        """Number of documents that are there."""
+        return self._generation.n_docs
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents that are there."""
+        return self._generation.n_docs
+
+    @property
+    def avgdl(self) -> float:
+        """Mean length of a document."""
+        generation = self._generation
+        return generation.total / generation.n_docs if generation.n_docs else 0.0
+
+    @property
+    def vocabulary(self) -> dict | None:
+        """Word -> term id; None if terms are column numbers."""
+        if self._stored_words is not None:
+            with self._lock:
+                if self._stored_words is not None:
+                    self._words = self._stored_words()
+                    self._stored_words = None
+        return self._words
+
+    def _terms(self, query, weights):
+        """Term ids and weights of the words of a query that are known."""
+        if isinstance(query, str):
+            query = self._analyse(query, True)
+        if weights is not None and len(weights) != len(query):
+            raise ValueError(f"weights must be as many as query tokens, {len(query)}, not {len(weights)}")
+        words = self.vocabulary
+        if words is None:
+            n_terms = self._generation.segments[0].postings.n_terms
+            for term in query:
+                if not 0 <= term < n_terms:
+                    raise ValueError(f"term id {term} is not in the vocabulary of {n_terms} terms")
+            return list(query), weights
+        terms = [words.get(word, -1) for word in query]
+        if -1 in terms:
+            if weights is not None:
+                weights = [weight for term, weight in zip(terms, weights, strict=True) if term >= 0]
+            terms = [term for term in terms if term >= 0]
+        return terms, weights
+
+    def search(self, query, k=10, filter=None, weights=None):
+        """Find the `k` best documents, exactly.
+
+        Parameters
+        ----------
+        query : sequence of tokens, or str
+            A repeated token counts as often as it stands, an unknown one not at all; a str is analysed.
+        k : int
+            Most hits wanted; 0 gives none.
+        filter : array of bool over all ids, or sequence of ids, optional
+            Documents to consider.
+        weights : sequence of float, optional
+            One a query token.
+
+        Returns
+        -------
+        ids : ndarray of int64, shape (n,), n <= k
+            Documents that hold a query token: higher score first, then lower id.
+        scores : ndarray of float32, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            `k` is negative; a filter id or weight is out of range.
+        """
+        generation = self._generation
+        terms, weights = self._terms(query, weights)
+        return self._search(generation, terms, weights, k, filter)
+
+    @staticmethod
+    def _search(generation, terms, weights, k, filter):
+        if generation.is_plain:
+            postings = generation.segments[0].postings
+            known = [term < postings.n_terms for term in terms]
+            if all(known):
+                return postings.search(terms, weights, k, filter)
+        if k < 0:
+            raise ValueError(f"k must not be negative, but is {k}")
+        return generation.search(terms, weights, k, _allowed(filter, generation.n_rows))
+
+    def search_batch(self, queries, k=10, threads=1):
+        """Answer many queries, on several threads without the GIL; one (ids, scores) a query, as `search` gives."""
+        generation = self._generation
+        asked = [self._terms(query, None) for query in queries]
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+
+        def answer(part):
+            if generation.is_plain:
+                n_terms = generation.segments[0].postings.n_terms
+                known = [([t for t in terms if t < n_terms], None) for terms, _ in part]
+                return generation.segments[0].postings.search_many(known, k)
+            return [self._search(generation, terms, weights, k, None) for terms, weights in part]
+
+        if threads == 1 or len(asked) < 2:
+            return answer(asked)
+        from concurrent.futures import ThreadPoolExecutor
+
+        # Several parts a thread, so that one of slow queries does not keep the others waiting.
+        size = max(1, len(asked) // (threads * 8))
+        parts = [asked[start : start + size] for start in range(0, len(asked), size)]
+        with ThreadPoolExecutor(threads) as pool:
+            return [one for part in pool.map(answer, parts) for one in part]
+
+    def scores(self, query, weights=None):
+        """Score of every id, float32; 0 for ids that are no longer there."""
+        generation = self._generation
+        terms, weights = self._terms(query, weights)
+        return generation.scores(terms, weights)
+
+    def explain(self, query, doc: int, weights=None) -> dict:
+        """Parts of a document's score.
+
+        Returns
+        -------
+        dict
+            ``score``; ``terms``: for each query token found in the document, in query order, (token, part);
+            ``base``: what bm25+ and bm25l give to every document. The parts add up to the score.
+        """
+        generation = self._generation
+        place = generation.place(doc)
+        if place is None:
+            raise ValueError(f"there is no document {doc}")
+        terms, weights = self._terms(query, weights)
+        names = {term: word for word, term in self.vocabulary.items()} if self.vocabulary is not None else None
+        segment, parts = generation.segments[place[0]], {}
+        for at, term in enumerate(terms):
+            weight = 1.0 if weights is None else weights[at]
+            part = segment.postings.impact(segment.column(term), place[1], df=generation.df(term)) * weight
+            if part:
+                name = term if names is None else names[term]
+                parts[name] = parts.get(name, 0.0) + part
+        score = float(generation.scores(terms, weights)[doc])
+        absent = 0.0 if self._params["method"] not in ("bm25+", "bm25l") else score - sum(parts.values())
+        return {"score": score, "terms": list(parts.items()), "base": absent}
+
+    @property
+    def df(self) -> np.ndarray:
+        """Document frequency of each term id, uint32."""
+        return np.frombuffer(self._compacted().segments[0].postings.df, np.uint32)
+
+    @property
+    def idf(self) -> np.ndarray:
+        """Inverse document frequency of each term id as used in scoring, float32."""
+        return np.frombuffer(self._compacted().segments[0].postings.idf_values, np.float32)
+
+    @property
+    def matrix(self):
+        """Term frequencies as a `scipy.sparse.csc_array`, shape (largest id + 1, terms)."""
+        from scipy.sparse import csc_array
+
+        postings = self._compacted().segments[0].postings
+        indptr, indices, tf = postings.to_csc()
+        return csc_array((tf, indices, indptr), shape=(postings.n_docs, postings.n_terms))
+
+    # ------------------------------------------------------------------ changing
+
+    def _token_ids(self, document) -> array:
+        if isinstance(document, str):
+            document = self._analyse(document, False)
+        words = self.vocabulary
+        if words is None:
+            n_terms = self._generation.segments[0].postings.n_terms
+            if any(not 0 <= term < n_terms for term in document):
+                raise ValueError(f"term ids must lie below the number of columns, {n_terms}")
+            return array("I", document)
+        return array("I", [words.setdefault(word, len(words)) for word in document])
+
+    def add(self, documents) -> np.ndarray:
+        """Add documents (token sequences, or str to be analysed); gives their ids."""
+        if isinstance(documents, str):
+            raise TypeError("add takes an iterable of documents, not one str")
+        with self._lock:
+            first = self._generation.n_rows
+            rows = [(first + n, self._token_ids(document)) for n, document in enumerate(documents)]
+            self._change([], rows)
+            return np.arange(first, first + len(rows))
+
+    def remove(self, ids) -> None:
+        """Remove documents by id; all or none.
+
+        Raises
+        ------
+        ValueError
+            There is no such document.
+        """
+        with self._lock:
+            self._change(sorted({int(doc) for doc in ids}), [])
+
+    def update(self, doc: int, document) -> None:
+        """Replace a document; its id stays."""
+        with self._lock:
+            self._change([int(doc)], [(int(doc), self._token_ids(document))])
+
+    def _change(self, gone, rows):
+        """Make the next generation."""
+        now = self._generation
+        segments, n_docs, total = list(now.segments), now.n_docs, now.total
+        for doc in gone:
+            place = now.place(doc) if doc >= 0 else None
+            if place is None or doc in self._holes():
+                raise ValueError(f"there is no document {doc}")
+        removed = set(gone)
+        for doc in gone:
+            number, row = now.place(doc)
+            total -= segments[number].postings.doc_len(0)[row]
+            segments[number] = segments[number].without(row)
+        n_docs += len(rows) - len(gone)
+        total += sum(len(tokens) for _, tokens in rows)
+        if rows:
+            kept = [(doc, tokens) for doc, tokens in self._tail if doc not in removed]
+            if self._tail:
+                segments.pop()
+            self._tail = sorted(kept + rows, key=lambda row: row[0])
+            segments.append(_segments.from_rows(self._tail))
+            if len(self._tail) > TAIL_DOCS:
+                self._tail = []
+        elif removed and self._tail:
+            self._tail = []
+        n_rows = max([now.n_rows, *(doc + 1 for doc, _ in rows)])
+        n_removed = sum(len(segment.removed) for segment in segments)
+        self._generation = Generation(segments, n_docs, total, n_rows, self._params, now.number + 1)
+        if self._params["method"] == "okapi" or len(segments) > MAX_SEGMENTS or n_removed > 4096 + n_docs // 64:
+            self._compacted()
+
+    def _holes(self):
+        """Ids of rows of the first segment that were emptied by an earlier compaction."""
+        return self.__dict__.setdefault("_emptied", set())
+
+    def _compacted(self) -> Generation:
+        """The present generation in one segment, as wide as the vocabulary."""
+        with self._lock:
+            now = self._generation
+            words = self.vocabulary
+            n_terms = now.segments[0].postings.n_terms if words is None else len(words)
+            if now.is_plain and now.segments[0].postings.n_terms == n_terms:
+                return now
+            there = np.zeros(now.n_rows, bool)
+            for segment in now.segments:
+                rows = np.delete(np.arange(segment.postings.n_docs), segment.removed)
+                there[segment.documents(rows)] = True
+            holes = self._holes()
+            there[[doc for doc in holes if now.segments and now.place(doc) == (0, doc)]] = False
+            single = _segments.merged(now.segments, now.n_rows, n_terms)
+            self._tail = []
+            self._emptied = set(np.flatnonzero(~there).tolist())
+            self._generation = Generation([single], now.n_docs, now.total, now.n_rows, self._params, now.number)
+            return self._generation
+
+    # ------------------------------------------------------------------ storage
+
+    def save(self, path) -> None:
+        """Write the index to one file, atomically.
+
+        Raises
+        ------
+        TypeError
+            The vocabulary holds tokens other than str.
+        """
+        from memtree.sections import write_sections
+
+        with self._lock:
+            generation, words = self._compacted(), self.vocabulary
+            head = {"params": self._params, "n_docs": generation.n_docs, "holes": sorted(self._holes())}
+            parts = dict(generation.segments[0].postings.to_parts("bm25."))
+            if words is not None:
+                if not all(isinstance(word, str) for word in words):
+                    raise TypeError("only an index whose tokens are str can be saved")
+                encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+                parts["words"] = b"".join(encoded)
+                parts["word_ends"] = np.cumsum([len(word) for word in encoded], dtype=np.int64).tobytes()
+            parts["head"] = json.dumps(head).encode()
+            write_sections(path, KIND, parts)
+
+    @classmethod
+    def load(cls, path, mmap=True, analyzer=None) -> BM25:
+        """Open a saved index; with `mmap` only its header is read, the rest as it is needed.
+
+        Raises
+        ------
+        IndexFileError
+            The file is damaged or of another kind.
+        """
+        from memtree.sections import open_sections
+
+        sections = open_sections(path, KIND)
+        if not mmap:
+            sections.check()
+        parts = sections if mmap else {name: bytes(sections[name]) for name in sections}
+        try:
+            head = json.loads(bytes(parts["head"]))
+            self = cls(analyzer=analyzer, **head["params"])
+            self._emptied = {int(doc) for doc in head["holes"]}
+            n_docs = int(head["n_docs"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise IndexFileError(f"index file has no valid description: {error}", path) from None
+        self._words = None
+        if "words" in parts:
+            self._stored_words = lambda: _read_words(parts["words"], parts["word_ends"], path)
+        self._set_single(Postings.from_parts(parts, "bm25."), n_docs)
+        return self
+
+
+def _read_words(words, ends, path) -> dict:
+    blob, found, start = bytes(words), {}, 0
+    if len(ends) % 8:
+        raise IndexFileError("index file has a damaged vocabulary", path)
+    for end in memoryview(ends).cast("B").cast("q"):
+        found[blob[start:end].decode("utf-8", "surrogatepass")] = len(found)
+        start = end
+    return found
+
+
+def _allowed(filter, n_rows):
+    """None, or a mask or ids as ascending distinct ids."""
+    if filter is None:
+        return None
+    given = np.asarray(filter)
+    if given.dtype == bool:
+        if given.shape != (n_rows,):
+            raise ValueError(f"filter mask must have shape ({n_rows},), not {given.shape}")
+        return np.flatnonzero(given)
+    ids = np.unique(given).astype(np.int64)
+    if len(ids) and (ids[0] < 0 or ids[-1] >= n_rows):
+        raise ValueError(f"filter holds a document id that is not in 0 ... {n_rows - 1}")
+    return ids

@@ -1,0 +1,235 @@
+"""Class BM25 against the oracle, and the faults that users of comparable libraries met (B1 to B22)."""
+
+import random
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle.bm25 import Oracle
+
+from memtree.bm25 import BM25
+from memtree.errors import IndexFileError
+
+WORDS = ["회의", "도구", "cat", "dog", "가치관", "날씨", "b", "c"]
+
+
+def same(found, expected):
+    assert list(found[0]) == list(expected[0])
+    assert np.array_equal(found[1], np.array(expected[1], np.float32))
+
+
+def agrees(index, documents, query, k=5):
+    """The index holds exactly `documents` (id -> tokens)."""
+    ids = sorted(documents)
+    oracle = Oracle([documents[doc] for doc in ids])
+    expected = oracle.search(query, None, k)
+    same(index.search(query, k), ([ids[doc] for doc in expected[0]], expected[1]))
+    assert index.n_docs == len(ids)
+    assert index.avgdl == pytest.approx(oracle.avgdl, rel=1e-15)
+    scores = np.zeros(max(ids, default=-1) + 1, np.float32)
+    scores[ids] = oracle.scores(query)
+    assert np.array_equal(index.scores(query)[: len(scores)], scores)
+
+
+def test_b1_known_scores():
+    index = BM25.from_tokens([["a", "b"], ["a", "c"], ["d", "e"], ["f", "g"]])
+    assert index.scores(["a"]) == pytest.approx([0.315067, 0.315067, 0, 0], abs=1e-6)
+    assert index.search(["a"])[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("corpus", [[], [[], [], []]])
+def test_b3_empty_corpora(corpus):
+    index = BM25.from_tokens(corpus)
+    assert len(index.search(["x"])[0]) == 0
+    assert index.scores(["x"]).tolist() == [0.0] * len(corpus)
+    (new,) = index.add([["x", "y"]])
+    assert index.search(["x"])[0].tolist() == [new] == [len(corpus)]
+    assert np.isfinite(index.scores(["x"])).all()
+
+
+def test_b5_k():
+    index = BM25.from_tokens([["a"], ["a"], ["b"], ["a"]])
+    assert index.search(["a"], 10)[0].tolist() == [0, 1, 3]
+    assert len(index.search(["a"], 0)[0]) == 0
+    with pytest.raises(ValueError, match="k must not be negative"):
+        index.search(["a"], -1)
+
+
+def test_b6_unknown_words():
+    index = BM25.from_tokens([["a", "b"], ["a"]])
+    before = dict(index.vocabulary)
+    assert len(index.search(["zzz"])[0]) == 0
+    same(index.search(["zzz", "a"]), index.search(["a"]))
+    assert index.vocabulary == before
+    numbered = BM25.from_matrix(scipy.sparse.csr_array(np.array([[1, 2], [0, 1]])))
+    with pytest.raises(ValueError, match="term id 2"):
+        numbered.search([2])
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 999])
+def test_b8_equal_documents(tmp_path, k):
+    index = BM25.from_tokens([["a", "b"]] * 1000)
+    index.save(tmp_path / "i")
+    for one in (index, BM25.load(tmp_path / "i"), BM25.load(tmp_path / "i", mmap=False)):
+        assert one.search(["a", "b"], k)[0].tolist() == list(range(k))
+        for threads in (1, 2):
+            for ids, _ in one.search_batch([["a", "b"], ["b"], ["a"]], k, threads=threads):
+                assert ids.tolist() == list(range(k))
+
+
+def test_b11_update():
+    index = BM25.from_tokens([["rome"], ["vienna", "opera"], ["paris"]])
+    index.update(1, ["munich", "opera"])
+    assert len(index.search(["vienna"])[0]) == 0
+    assert index.search(["munich"])[0].tolist() == [1]
+    agrees(index, {0: ["rome"], 1: ["munich", "opera"], 2: ["paris"]}, ["opera", "rome"])
+    with pytest.raises(ValueError, match="no document 7"):
+        index.remove([0, 7])
+    assert index.n_docs == 3
+
+
+operations = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "remove", "update", "compact"]),
+        st.integers(0, 30),
+        st.lists(st.sampled_from(WORDS), max_size=6),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    start=st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=8),
+    changes=operations,
+    query=st.lists(st.sampled_from(WORDS), max_size=4),
+)
+def test_b11_any_changes_equal_a_fresh_build(tmp_path_factory, start, changes, query):
+    index = BM25.from_tokens(start)
+    documents = dict(enumerate(start))
+    for what, number, tokens in changes:
+        if what == "add":
+            (new,) = index.add([tokens])
+            documents[int(new)] = tokens
+        elif what == "compact":
+            assert index.df.max(initial=0) <= max(len(documents), 0)
+        elif documents:
+            doc = sorted(documents)[number % len(documents)]
+            if what == "remove":
+                index.remove([doc])
+                del documents[doc]
+            else:
+                index.update(doc, tokens)
+                documents[doc] = tokens
+        agrees(index, documents, query)
+    oracle = Oracle(list(documents.values()))
+    assert {w: int(index.df[t]) for w, t in index.vocabulary.items() if index.df[t]} == dict(oracle.df)
+    path = tmp_path_factory.mktemp("b") / "index"
+    index.save(path)
+    reloaded = BM25.load(path)
+    agrees(reloaded, documents, query)
+    for doc in set(range(len(start))) - set(documents):
+        with pytest.raises(ValueError, match="no document"):
+            reloaded.remove([doc])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
+def test_b13_index_arrays_of_any_width(dtype):
+    counts = scipy.sparse.csr_array(np.array([[1, 0, 2], [0, 3, 1]]).astype(dtype))
+    counts.indices, counts.indptr = counts.indices.astype(np.int64), counts.indptr.astype(np.int64)
+    index = BM25.from_matrix(counts, ["x", "y", "z"])
+    agrees(index, {0: ["x", "z", "z"], 1: ["y", "y", "y", "z"]}, ["z", "y"])
+    assert (index.matrix.toarray() == counts.toarray()).all()
+    with pytest.raises(ValueError, match="whole numbers"):
+        BM25.from_matrix(scipy.sparse.csr_array(np.array([[0.5]])))
+
+
+def test_b19_repeated_query_word():
+    index = BM25.from_tokens([["cat", "dog"], ["cat"], ["dog"]])
+    assert index.scores(["cat", "cat"]) == pytest.approx([0.354720, 0.475953, 0], abs=1e-6)
+
+
+def test_b20_long_and_short_documents_mixed():
+    rng = random.Random(3)
+    words = [f"w{n}" for n in range(40)]
+    pool = [[words[int(40 * rng.random() ** 2)] for _ in range(rng.choice([1, 1, 1, 9]))] for _ in range(300)]
+    pool.append([words[int(40 * rng.random() ** 2)] for _ in range(5000)])
+    documents = [rng.choice(pool) for _ in range(20000)]
+    index = BM25.from_tokens(documents)
+    for _ in range(10):
+        query = rng.sample(words, 3)
+        scores = index.scores(query)
+        order = np.lexsort((np.arange(len(scores)), -scores))
+        order = order[scores[order] > 0]
+        for k in (1, 10, 1000):
+            same(index.search(query, k), (order[:k], scores[order[:k]]))
+
+
+def test_b22_filter():
+    index = BM25.from_tokens([["a"], ["b"], ["a"], ["a"], ["a"]])
+    assert index.search(["a"], 4, filter=[1, 3])[0].tolist() == [3]
+    index.add([["a"], ["b"]])
+    assert index.search(["a"], 4, filter=[1, 3, 5])[0].tolist() == [3, 5]
+    mask = np.zeros(7, bool)
+    mask[[5, 6]] = True
+    assert index.search(["a"], 4, filter=mask)[0].tolist() == [5]
+
+
+def test_explain_adds_up():
+    index = BM25.from_tokens([["cat", "dog"], ["cat"], ["dog"]])
+    found = index.explain(["dog", "cat", "bird"], 0)
+    assert [word for word, _ in found["terms"]] == ["dog", "cat"]
+    assert sum(part for _, part in found["terms"]) == pytest.approx(found["score"], rel=1e-6)
+
+
+def test_texts_in_korean_and_english():
+    index = BM25.from_texts(["회의는 3시에 시작한다", "도구 목록을 적는다", "The meeting starts at three"])
+    assert index.search("회의가 언제야?")[0][0] == 0
+    assert index.search("meetings")[0][0] == 2
+
+
+@pytest.mark.parametrize("method", ["lucene", "robertson", "atire", "okapi", "bm25+", "bm25l"])
+def test_variants_after_changes(method):
+    documents = [["a", "b"], ["a", "c", "c"], ["d"], ["a", "d"], ["e"]]
+    index = BM25.from_tokens(documents, method=method)
+    index.add([["c", "d"]])
+    index.update(0, ["e", "e", "a"])
+    oracle = Oracle([["e", "e", "a"], *documents[1:], ["c", "d"]], method)
+    for query in (["a", "c"], ["d"], ["e", "a", "a"]):
+        same(index.search(query, 10), oracle.search(query, None, 10))
+        assert np.array_equal(index.scores(query), oracle.scores(query))
+
+
+def test_readers_see_one_generation():
+    index = BM25.from_tokens([["a", "b"]] * 50)
+    stop, wrong = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            ids, scores = index.search(["a"], 1000)
+            if len(set(scores.tolist())) != 1 or ids.tolist() != list(range(len(ids))):
+                wrong.append(ids)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(100):
+        index.add([["a", "b"]])
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert index.n_docs == 150
+
+
+def test_damaged_file(tmp_path):
+    index = BM25.from_tokens([["a", "b"], ["a"]])
+    index.save(tmp_path / "i")
+    data = bytearray((tmp_path / "i").read_bytes())
+    data[-3] ^= 255
+    (tmp_path / "i").write_bytes(data)
+    with pytest.raises(IndexFileError):
+        BM25.load(tmp_path / "i")
