@@ -66,7 +66,7 @@ class BM25:
     def from_tokens(cls, documents, **params) -> BM25:
         """Index an iterable of token sequences; it is read once and not kept."""
         self = cls(**params)
-        words = defaultdict()
+        words: defaultdict = defaultdict()
         words.default_factory = words.__len__
         indptr, tokens = array("q", [0]), array("I")
         for document in documents:
@@ -258,7 +258,8 @@ class BM25:
             raise ValueError(f"there is no document {doc}")
         terms, weights = self._terms(query, weights)
         names = {term: word for word, term in self.vocabulary.items()} if self.vocabulary is not None else None
-        segment, parts = generation.segments[place[0]], {}
+        segment = generation.segments[place[0]]
+        parts: dict = {}
         for at, term in enumerate(terms):
             weight = 1.0 if weights is None else weights[at]
             part = segment.postings.impact(segment.column(term), place[1], df=generation.df(term)) * weight
@@ -437,7 +438,8 @@ class BM25:
 
 
 def _read_words(words, ends, path) -> dict:
-    blob, found, start = bytes(words), {}, 0
+    blob, start = bytes(words), 0
+    found: dict[str, int] = {}
     if len(ends) % 8:
         raise IndexFileError("index file has a damaged vocabulary", path)
     for end in memoryview(ends).cast("B").cast("q"):
