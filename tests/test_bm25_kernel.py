@@ -1,5 +1,6 @@
 """The compiled kernel against the oracle, to the bit, on random collections, queries and parameters."""
 
+import mmap
 import random
 from array import array
 
@@ -92,9 +93,7 @@ def test_sizes_around_the_window(n_docs):
         same(postings.search(terms, None, k), oracle.search(terms, None, k))
         assert np.array_equal(postings.scores(terms), oracle.scores(terms))
     allowed = set(range(0, n_docs, 97)) | {n_docs - 1}
-    same(
-        postings.search([0, 1, 200], None, 10, sorted(allowed)), oracle.search([0, 1, 200], None, 10, allowed)
-    )
+    same(postings.search([0, 1, 200], None, 10, sorted(allowed)), oracle.search([0, 1, 200], None, 10, allowed))
 
 
 def test_ties_by_id_whatever_k():
@@ -148,9 +147,7 @@ def test_from_csc_equals_build():
     )
     rows = build(docs, 200)
     left, right = columns.to_parts(), rows.to_parts()
-    assert {name: bytes(part) for name, part in left.items()} == {
-        name: bytes(part) for name, part in right.items()
-    }
+    assert {name: bytes(part) for name, part in left.items()} == {name: bytes(part) for name, part in right.items()}
     assert list(rows.df) == [int(n) for n in np.diff(counts.indptr)]
 
 
@@ -309,9 +306,7 @@ def test_ids_out_of_range_are_skipped():
 def mixed_docs(seed, n_docs, n_terms=60):
     """B20: documents of 1 and of many words mixed in every block, many of them equal."""
     rng = random.Random(seed)
-    pool = [
-        [int(n_terms * rng.random() ** 3) for _ in range(rng.choice([1, 1, 2, 5, 30]))] for _ in range(400)
-    ]
+    pool = [[int(n_terms * rng.random() ** 3) for _ in range(rng.choice([1, 1, 2, 5, 30]))] for _ in range(400)]
     pool.append([int(n_terms * rng.random() ** 2) for _ in range(5000)])
     return [pool[int(len(pool) * rng.random() ** 1.5)] for _ in range(n_docs)]
 
@@ -377,3 +372,26 @@ def test_batch_equals_single(mixed):
     queries = [([0, 5, 40], None), ([], None), ([59], [2.0]), ([3, 3], None)]
     for one, (terms, weights) in zip(postings.search_many(queries, 7), queries, strict=True):
         same(one, postings.search(terms, weights, 7))
+
+
+def test_offsets_beyond_32_bits():
+    """B13: postings that start beyond 2^32, in memory that is reserved but never touched before them."""
+    docs = zipf_docs(5, 9000, 100)
+    docs[17] = [5] * 1000
+    plain = build(docs, 100)
+    parts, base = stored(plain), 2**32 + 64
+    meta = np.frombuffer(parts["p.meta"], np.int64).copy()
+    meta[4] += base
+    shifted = dict(parts, **{"p.meta": meta.tobytes()})
+    for starts, data in (("p.indptr", "p.tf"), ("p.block", "p.ids")):
+        room = mmap.mmap(-1, base + len(parts[data]))
+        room[base:] = parts[data]
+        shifted[data] = room
+        shifted[starts] = (np.frombuffer(parts[starts], np.int64) + base).tobytes()
+    shifted["p.big_pos"] = (np.frombuffer(parts["p.big_pos"], np.int64) + base).tobytes()
+    far = Postings.from_parts(shifted, "p.")
+    assert far.n_postings == base + plain.n_postings
+    assert list(far.df) == list(plain.df)
+    for terms in ([0, 1, 50], [5, 99], list(range(100))):
+        same(far.search(terms, None, 20), plain.search(terms, None, 20))
+        assert np.array_equal(far.scores(terms), plain.scores(terms))
