@@ -14,7 +14,7 @@ test: .venv/.test
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint src
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src  # it calls pycodestyle
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
