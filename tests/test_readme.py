@@ -60,7 +60,7 @@ def test_console(place, command, expected):
 
 def test_python(place, monkeypatch):
     monkeypatch.chdir(place)
-    (source,) = blocks("pycon")
+    source = "\n".join(blocks("pycon"))
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     runner.run(doctest.DocTestParser().get_doctest(source, {}, "README.md", "README.md", 0))
     assert runner.tries > 0
