@@ -11,6 +11,7 @@ import html
 import os
 import posixpath
 import re
+from bisect import bisect_left
 from urllib.parse import quote, unquote
 
 from memtree.blocks import MAX_PARSED_BYTES, line_starts, markdown_it
@@ -108,18 +109,20 @@ def _is_balanced(text: str) -> bool:
 
 
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}:|//")
 _ENDS_DESTINATION = re.compile(r"[\s<>\\]")
 
 _MASK_START = re.compile(rb"\\[!-/:-@\[-`{-~]|`+|<!--")
+_BACKTICKS = re.compile(rb"`+")
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
-_URL = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>\"'`)\]]*")
+_URL = re.compile(rb"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s<>\"'`)\]]*")
 _BRACKET = re.compile(rb"\\[!-/:-@\[-`{-~]|!?\[|\]|\n[ \t\r]*\n")
 _WIKILINK = re.compile(rb"\[\[((?:[^\[\]|\n\\]|\\(?![|\]]))+)(?:\\?\|[^\[\]\n]*)?\]\]")
 _PLAIN_DESTINATION = rb"(?!<)(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\))*\))*"
 _DESTINATION = rb"(?:<((?:\\.|[^<>\n\\])*)>|(" + _PLAIN_DESTINATION + rb"))"
-_TITLE = rb"(?:[ \t\r\n]+(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?"
-_INLINE = re.compile(rb"\]\([ \t\r\n]*" + _DESTINATION + _TITLE + rb"[ \t\r\n]*\)")
+# White space is limited: three runs of it may touch, and a hostile one would be tried in every division.
+_TITLE = rb"(?:[ \t\r\n]{1,20}(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?"
+_INLINE = re.compile(rb"\]\([ \t\r\n]{0,20}" + _DESTINATION + _TITLE + rb"[ \t\r\n]{0,20}\)")
 _CLOSED_LINK = re.compile(rb"\]\(([^()<>\n]*)\)")
 _DEFINITION = re.compile(
     rb"^(?:[ ]{0,3}|[ \t]*(?:>[ \t]?)+)\[(?!\^)((?:\\.|[^\[\]\\])+)\]:[ \t]*(?:\r?\n[ \t]*)?"
@@ -129,7 +132,7 @@ _DEFINITION = re.compile(
 _ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
 _DELIMITERS = rb"\s\"'<>()\[\]{}|`*,;\\"
 _PATH_END = re.compile(rb"\.(?:md|markdown)(?![./]?[A-Za-z0-9_])(?:#[^" + _DELIMITERS + rb"]+)?")
-_PATH_BEGIN = re.compile(rb"[^" + _DELIMITERS + rb":=#]+\Z")
+_TO_SPACE = bytes.maketrans(b"\t\n\r\v\f\"'<>()[]{}|`*,;\\:=#", b" " * 24)
 MAX_PATH_BYTES = 1024
 _STRING = re.compile(rb"\"((?:\\.|[^\"\\\n])*)\"|'([^'\n]*)'")
 _STRING_PATH = re.compile(r".*\.(?:md|markdown)(?:#.*)?\Z")
@@ -241,10 +244,11 @@ def _path_spans(text: bytearray) -> list[tuple[int, int]]:
         _blank(text, *match.span())
     spans = []
     for match in _PATH_END.finditer(text):
-        begin = _PATH_BEGIN.search(text, max(match.start() - MAX_PATH_BYTES, 0), match.start())
-        if begin:
+        before = text[max(match.start() - MAX_PATH_BYTES, 0) : match.start()].translate(_TO_SPACE)
+        size = len(before) - 1 - before.rfind(b" ")
+        if size:
             end = match.end() - (len(match.group()) - len(match.group().rstrip(b".!?")))
-            spans.append((begin.start(), end))
+            spans.append((match.start() - size, end))
     return spans
 
 
@@ -264,6 +268,10 @@ def masked(data: bytes) -> tuple[bytearray, list[tuple[int, int]]]:
     quoted = _code_blocks(data)
     for start, end in quoted:
         _blank(shown, start, end)
+    # Where backticks stand, by their number: a code span ends at the next run as long as its first.
+    runs: dict[int, list[int]] = {}
+    for run in _BACKTICKS.finditer(shown):
+        runs.setdefault(len(run.group()), []).append(run.start())
     position = 0
     paragraph_end = -1
     while match := _MASK_START.search(shown, position):
@@ -278,26 +286,15 @@ def masked(data: bytes) -> tuple[bytearray, list[tuple[int, int]]]:
             if position > paragraph_end:
                 limit = _BLANK_LINE.search(shown, position)
                 paragraph_end = limit.start() if limit else len(shown)
-            close = _closing_run(shown, position, paragraph_end, len(mark))
-            if close < 0:
+            starts = runs[len(mark)]
+            at = bisect_left(starts, position)
+            if at == len(starts) or starts[at] >= paragraph_end:
                 continue
-            end = close + len(mark)
+            end = starts[at] + len(mark)
         quoted.append((match.start(), end))
         _blank(shown, match.start(), end)
         position = end
     return shown, sorted(quoted)
-
-
-def _closing_run(text: bytearray, start: int, stop: int, size: int) -> int:
-    at = text.find(b"`", start, stop)
-    while at >= 0:
-        end = at
-        while end < stop and text[end] == 0x60:
-            end += 1
-        if end - at == size:
-            return at
-        at = text.find(b"`", end, stop)
-    return -1
 
 
 def _code_blocks(data: bytes) -> list[tuple[int, int]]:
