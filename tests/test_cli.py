@@ -275,6 +275,48 @@ class TestOutput:
         assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+    @pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is a POSIX thing")
+    def test_an_interrupt_under_the_progress_bar_gives_the_cursor_back(self, bank):
+        import pty
+
+        code = """
+from memtree.bank import Bank
+from memtree.cli import main, places
+
+def refresh(self, **options):
+    for done in range(3):
+        self._progress(done, 9)
+    raise KeyboardInterrupt
+
+places.PATIENCE = -1.0
+Bank.refresh = refresh
+main.script()
+"""
+        leader, follower = pty.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-c", code, "index"],
+            cwd=bank,
+            stdout=follower,
+            stderr=follower,
+            env=environment(TERM="xterm"),
+        ) as child:
+            os.close(follower)
+            seen = b""
+            while True:
+                try:
+                    block = os.read(leader, 65536)
+                except OSError:  # Linux: the other end is closed
+                    break
+                if not block:
+                    break
+                seen += block
+            child.wait(60)
+        os.close(leader)
+        assert child.returncode == 130
+        assert b"indexing" in seen
+        assert seen.rindex(b"\x1b[?25h") > seen.rindex(b"\x1b[?25l")
+
+
 class TestWrongCalls:
     @pytest.mark.parametrize(
         ("arguments", "message"),

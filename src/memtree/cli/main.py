@@ -115,12 +115,14 @@ def _failed(message, remedy):
 
 
 def exit_with(status: int) -> None:
-    """End the process at once: there is nothing that Python would have to clean up, which takes it 2 ms."""
+    """End the process, at once where nothing wants to be cleaned up: that saves a short command 2 ms."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
         status = status or FAILED
+    if "atexit" in sys.modules:
+        sys.exit(status)
     os._exit(status)
 
 

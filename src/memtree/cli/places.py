@@ -40,11 +40,15 @@ class Progress:
                 self._bar = None
 
     def _show(self, total):
+        import atexit
+
         from rich.console import Console
         from rich.progress import Progress as Bar
 
         self._bar = Bar(console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("indexing", total=total)
+        # An interrupt must not leave the terminal without its cursor.
+        atexit.register(self._bar.stop)
         self._bar.start()
 
 
