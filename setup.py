@@ -44,8 +44,12 @@ def extension(path):
 
 # A generated console script imports re before anything of ours (7 ms, half the start of Python); two lines of
 # Python do without. Windows needs the generated .exe.
-COMMANDS = {"memtree": "memtree.cli.main:main", "recall-tree": "memtree.cli.recall_tree:main",
-            "bank-size-watch": "memtree.cli.watch_size:main"}
+COMMANDS = {
+    "memtree": "memtree.cli.main:main",
+    "recall-tree": "memtree.cli.recall_tree:main",
+    "bank-size-watch": "memtree.cli.watch_size:main",
+    "retain-merge": "memtree.cli.retain:main",
+}
 if os.name == "posix":
     installed = {"scripts": [f"scripts/{name}" for name in COMMANDS]}
 else:

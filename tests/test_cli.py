@@ -543,7 +543,7 @@ class TestHelp:
             return done.stdout.split()
 
         (tmp_path / "notes").mkdir()
-        assert completed("memtree", "re") == ["recall"]
+        assert completed("memtree", "rec") == ["recall"]
         assert completed("memtree", "recall", "--pa") == ["--passages"]
         assert completed("memtree", "recall", "--mode", "") == ["korean", "prefix"]
         assert completed("memtree", "recall", "--bank", "no") == ["notes"]

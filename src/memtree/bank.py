@@ -14,12 +14,14 @@ from memtree.refresh import Changes, damage, idf_cache_state, index_path, renew,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import date
 
     from memtree._answers import Recall
     from memtree.explain import Explanation
     from memtree.index import Index
+    from memtree.items import Item
+    from memtree.retain import Retained, Retainer
     from memtree.split import Plan
 
 MAX_TEXT_BYTES = 32 * 1024 * 1024
@@ -135,6 +137,7 @@ class Bank:
             raise ValueError(f"check_interval must be 0 or more seconds, not {check_interval!r}")
         self._lock = RLock()
         self._state: _State | None = None
+        self._retainer: Retainer | None = None
         self._checked = float("-inf")
         self._progress = progress
         self.problems: list[tuple[str, int | None, str]] = []
@@ -235,6 +238,51 @@ class Bank:
 
             Buffer(self.workspace.recall, self.settings.buffer_seconds).write(answer)
         return answer
+
+    def retain(self, items: Iterable[Item | str] | Item | str | None = None, *, source: str = "by hand",
+               dry_run: bool = False) -> Retained:
+        """Store memories: each in the file that its tag and words route it to, none twice.
+
+        Parameters
+        ----------
+        items : str, Item, or iterable of them, optional
+            ``"W @entity: text"``. Default: what the daily logs hold below ``## Retain`` and was not taken yet.
+        source : str
+            Noted when an item turns out to be there already.
+        dry_run : bool
+            Only tell what would be written.
+
+        Returns
+        -------
+        Retained
+            An `Outcome` an item, and the diff; all is on disk by then.
+
+        Raises
+        ------
+        Malformed
+            A text is no item; nothing is stored.
+        LockError, WriteError
+            Nothing is stored.
+        """
+        from memtree.collect import collect
+        from memtree.retain import Retainer
+
+        with self._lock:
+            if self._retainer is None:
+                self._retainer = Retainer(self.workspace, self.settings, self._best_of)
+            if items is None:
+                result = collect(self.workspace, self.settings, self._retainer, dry_run=dry_run)
+            else:
+                items = [items] if isinstance(items, str) or not hasattr(items, "__iter__") else items
+                result = self._retainer.retain(items, source=source, dry_run=dry_run)
+            if result.changes and not dry_run:
+                self._checked = float("-inf")
+            return result
+
+    def _best_of(self, text: str, paths: list[str]) -> str | None:
+        """The file that recall ranks first for a text among some of one folder."""
+        hits = self.recall(text[:1000], 100, under=os.path.dirname(paths[0]), passages=0)
+        return next((hit.path for hit in hits if hit.path in paths), None)
 
     def explain(self, query: str, path: str) -> Explanation:
         """Take the score of one file for a query apart; the parts add up to it.
