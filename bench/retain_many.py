@@ -26,7 +26,7 @@ def work(folder: str, worker: int, step: int) -> None:
     """Retain one process's items, some a call."""
     bank = Bank(folder)
     items = [
-        Item("W", f"상자의 {number}번 칸에는 도구 {worker * ITEMS + number:05}을 둔다", f"칸{worker}x{number}", date="2026-03-02")
+        Item("W", f"도구 {worker * ITEMS + number:05}을 {number}번에 둔다", f"칸{worker}x{number}", date="2026-03-02")
         for number in range(ITEMS)
     ]
     for start in range(0, ITEMS, step):
