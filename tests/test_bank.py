@@ -262,3 +262,60 @@ def test_the_buffer_keeps_an_answer_for_people(bank):
 def test_prefix_mode_follows_the_seed(folder):
     bank = Bank(folder, mode="prefix")
     assert bank.recall("정직함은")[0].path == "identity/values.md"
+
+
+def test_an_unknown_number_glued_to_a_known_word_is_not_known(bank):
+    for query in ("walking99999", "v99.99.99"):
+        answer = bank.recall(query)
+        assert not answer.answerable, query
+        assert all(hit.tree == 0 for hit in answer)
+
+
+def test_parts_of_an_identifier_are_known_together(bank):
+    assert bank.recall("size_watch.py")[0].path == "world/tools.md"
+    assert bank.recall("size_watch.py").answerable
+
+
+def test_chinese_and_japanese_words_within_a_sentence_are_known(tmp_path):
+    write(tmp_path, "zh.md", "# 中文笔记\n\n猫粮每天早晚各一次。备份数据库。\n")
+    write(tmp_path, "ja.md", "# メモ\n\nカタカナのテストを毎朝行う。\n")
+    bank = Bank(tmp_path)
+    for query, path in (("猫粮", "zh.md"), ("数据库备份", "zh.md"), ("カタカナ", "ja.md")):
+        answer = bank.recall(query)
+        assert answer[0].path == path
+        assert answer.answerable or query == "数据库备份"
+    assert not bank.recall("狗粮").answerable
+
+
+def test_a_filter_that_nothing_passes_is_explained(bank):
+    assert "no file" in bank.recall("배포", under="nowhere").note
+    assert [hit.path for hit in bank.recall("배포", under="./world")] == ["world/tools.md"]
+    with pytest.raises(TypeError, match="under"):
+        bank.recall("배포", under=5)
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_a_name_that_is_none_is_refused(path):
+    with pytest.raises(MemtreeError):
+        Bank(path)
+
+
+def test_unknown_settings_are_told(folder):
+    write(folder, "memtree.toml", "[recall]\nweight_treee = 0.5\n")
+    bank = Bank(folder)
+    bank.recall("배포")
+    assert (bank.workspace.settings, 2, "unknown setting recall.weight_treee") in bank.problems
+
+
+@pytest.mark.parametrize("text", ['{"nodes": {"a": {"keywords": ["\\ud800"]}}}', '{"version": ' + "9" * 6000 + "}"])
+def test_odd_trees_are_kept_or_named(folder, text):
+    path = write(folder, "_meta/tree-index.json", text)
+    bank = Bank(folder)
+    assert bank.recall("배포")[0].path == "world/tools.md"
+    if "9999" in text:
+        with pytest.raises(MemtreeError, match="tree-index"):
+            bank.write_tree()
+    else:
+        bank.write_tree()
+        with open(path, encoding="utf-8") as file:
+            assert json.load(file)["nodes"]["a"]["keywords"] == ["\ud800"]

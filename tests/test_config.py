@@ -46,6 +46,7 @@ def test_an_unknown_key_is_a_warning_with_its_line(tmp_path):
     ("recall = 3\n", 1, "must be a table"),
     ("routing = 3\n", 1, "must be written as"),
     ("[recall\n", 1, "no valid TOML"),
+    ("x = " + "9" * 6000, None, "no valid TOML"),
 ])
 def test_wrong_values_name_file_line_and_key(tmp_path, text, line, words):
     with pytest.raises(SettingsError, match=words) as caught:

@@ -83,13 +83,16 @@ def check(bank, queries):
     file_side = Collection(files, lexicon.n_s, n_columns, own.file_k1, own.file_b)
     passage_side = Collection(passages, lexicon.n_s, n_columns, own.passage_k1, own.passage_b)
     nodes = nodes_of(bank, index)
-    for text in queries:
-        query = lexicon.query(text)
+    for asked in queries:
+        query = lexicon.query(asked)
         terms = [(None if column < 0 else column, field, weight) for column, field, weight, _ in query.columns]
         words = [None if column < 0 else column for column in (lexicon.column(0, stem) for _, stem in query.words)]
-        readings = [{column for column, field, _, word in query.columns if word == i and not field and column >= 0} for i in range(len(words))]
+        # All stems of a Korean word are readings of it; of others only the whole is, their parts are not.
+        readings = [{column for column, field, _, word in query.columns
+                     if word == i and not field and column >= 0 and (column == best or "가" <= text[0] <= "힣")}
+                    for i, ((text, _), best) in enumerate(zip(query.words, words, strict=True))]
         wanted = recall(file_side, passage_side, file_of, terms, words, readings, nodes)
-        found = bank.recall(text, k=100, passages=100)
+        found = bank.recall(asked, k=100, passages=100)
         assert [(hit.path, hit.score) for hit in found] == [
             (index.paths[doc], pytest.approx(score, abs=1e-12)) for score, doc, *_ in wanted]
         for hit, (_, _, tree, bm25, ranked) in zip(found, wanted, strict=True):

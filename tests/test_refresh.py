@@ -176,3 +176,18 @@ def test_renewed_in_steps_equals_built_at_once(steps, tmp_path_factory):
         stepped, built = bank.recall(query, k=10), fresh.recall(query, k=10)
         assert stepped.to_dict()["hits"] == built.to_dict()["hits"]
         assert stepped.coverage == built.coverage
+
+
+def test_an_index_of_mostly_gone_words_is_built_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(refresh, "MIN_DEAD", 10)
+    big = write(tmp_path, "큰.md", "# 큰 노트\n\n" + " ".join(f"낱말{i}번째이야기" for i in range(300)) + "\n")
+    write(tmp_path, "작은.md", "# 작은 노트\n\n창고 열쇠는 서랍에 있다.\n")
+    bank = Bank(tmp_path, check_interval=0)
+    assert bank.recall("열쇠")[0].path == "작은.md"
+    os.remove(big)
+    assert bank.recall("열쇠")[0].path == "작은.md"
+    dead = bank._state.index.n_dead
+    assert dead > 10
+    write(tmp_path, "작은.md", "# 작은 노트\n\n창고 열쇠는 화분 밑으로 옮겼다.\n")
+    assert "화분" in bank.recall("열쇠")[0].passages[0].text
+    assert bank._state.index.n_dead < dead

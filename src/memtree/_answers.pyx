@@ -11,6 +11,7 @@ from memtree._vocabulary cimport Query
 MAX_QUERY_CHARS = 32_768
 NO_WORDS = "the query holds no word to search for"
 EMPTY_BANK = "the bank holds no Markdown file"
+FILTERED = "no file of the bank lies in that folder and those days"
 
 cdef Py_ssize_t LONGEST = MAX_QUERY_CHARS
 
@@ -230,6 +231,7 @@ cdef class Answerer:
         cdef tuple terms
         cdef const uint8_t[::1] mask
         cdef const uint8_t* allowed = NULL
+        cdef bytes passing = None
         if len(text) > LONGEST:
             raise ValueError(f"query has {len(text)} characters, at most {LONGEST} can be searched")
         query = self.searcher.lexicon.locked_build(text, True, None)
@@ -238,7 +240,8 @@ cdef class Answerer:
         if found is not None:
             return found.with_tier(1, text)
         if key[2] is not None or key[3] is not None or key[4] is not None:
-            mask = self.mask_of(key[2], key[3], key[4])
+            passing = self.mask_of(key[2], key[3], key[4])
+            mask = passing
             if mask.shape[0]:
                 allowed = &mask[0]
         found = Recall.__new__(Recall)
@@ -248,6 +251,7 @@ cdef class Answerer:
         found.tier = 2
         found.generation = self.generation
         if not found.hits:
-            found.note = NO_WORDS if query.n_words == 0 else EMPTY_BANK if not self.searcher.paths else None
+            found.note = (NO_WORDS if query.n_words == 0 else EMPTY_BANK if not self.searcher.paths
+                          else FILTERED if passing is not None and 1 not in passing else None)
         self.cache.put(key, terms, found)
         return found

@@ -71,7 +71,10 @@ cdef class Searcher:
     cdef float _word_idf(self, uint32_t column) noexcept nogil
     cdef Py_ssize_t _keyword_row(self, uint32_t column) noexcept nogil
     cdef bint _all_stand(self, Query query, const uint32_t* words, Py_ssize_t n) noexcept nogil
-    cdef void _tree(self, Query query, double total, double* nodes, uint32_t* stamps, double* tree) noexcept nogil
+    cdef bint _is_part(self, Query query, Py_ssize_t t)
+    cdef bint _is_hangul(self, Query query, Py_ssize_t w)
+    cdef void _tree(self, Query query, double total, const uint8_t* parts, double* nodes, uint32_t* stamps,
+                    double* tree) noexcept nogil
     cdef list ranked(self, Query query, Py_ssize_t k, Py_ssize_t n_best, const uint8_t* mask, double w_tree,
                      double w_bm25, double* coverage)
     cdef void _range(self, Py_ssize_t f, Py_ssize_t* start, Py_ssize_t* stop) noexcept nogil
@@ -83,7 +86,7 @@ cdef class Searcher:
     cdef PassageHit _passage_hit(self, Py_ssize_t p, const float* sums, float most, double file_share)
     cdef Passage _passage(self, Py_ssize_t p)
     cdef double _coverage(self, Query query, uint32_t f, double total)
-    cdef Py_ssize_t _mark_held(self, Query query, uint32_t f, uint8_t* held) noexcept nogil
+    cdef Py_ssize_t _mark_held(self, Query query, uint32_t f, uint8_t* held)
     cdef list matched(self, Query query, uint32_t f)
     cpdef object same_key(self, Query query)
     cpdef str name(self, uint32_t column)

@@ -23,6 +23,13 @@ cdef enum:
     MAX_KNOWN = 1 << 16     # passages kept with their text
     FEW_WORDS = 128
 
+cdef enum:                  # how far a word of a query has been found in a file
+    UNSEEN = 0
+    WHOLE = 1               # a reading of it stands there
+    PARTS = 2               # all of its parts so far
+    BIGRAMS = 3             # all of its bigrams so far
+    MISSING = 4             # not all of them
+
 
 cdef inline bint _worse(const Candidate* a, const Candidate* b) noexcept nogil:
     """Whether `a` ranks after `b`: lower score, then higher document id."""
@@ -264,10 +271,29 @@ cdef class Searcher:
                 return False
         return True
 
-    cdef void _tree(self, Query query, double total, double* nodes, uint32_t* stamps, double* tree) noexcept nogil:
+    cdef bint _is_hangul(self, Query query, Py_ssize_t w):
+        """Whether a word of the query begins with a Hangul syllable or letter."""
+        cdef Py_ssize_t start = query.words[w].start
+        cdef Py_UCS4 first
+        if start >= len(query.original):
+            return False
+        first = query.original[start]
+        return 0xAC00 <= first <= 0xD7A3 or 0x1100 <= first <= 0x11FF or 0xA960 <= first <= 0xA97F
+
+    cdef bint _is_part(self, Query query, Py_ssize_t t):
+        """Whether a term of field s is but a part of its word, such as `bm` of `bm25`, not a reading of the whole.
+
+        The terms of a word follow each other, the whole first.
+        """
+        cdef Py_ssize_t w = query.terms[t].word
+        return t > 0 and query.terms[t - 1].word == w and not self._is_hangul(query, w)
+
+    cdef void _tree(self, Query query, double total, const uint8_t* parts, double* nodes, uint32_t* stamps,
+                    double* tree) noexcept nogil:
         """tree[f] = the greatest share of the query's words, by idf, that are keywords of one node of f.
 
-        A word is a keyword if any of its possible stems is: the reading that suits the tree is the likely one.
+        A word is a keyword if any of its possible stems is: the reading that suits the tree is the likely one. A part
+        of a word (`parts[t]` of term t) is not the word.
         """
         cdef Py_ssize_t t, i, j, row, n_keywords, n_nodes, n_words, n_files
         cdef const uint32_t* keywords
@@ -279,7 +305,7 @@ cdef class Searcher:
         for t in range(query.n_terms):
             if query.terms[t].field != 0:
                 break
-            row = self._keyword_row(query.terms[t].column)
+            row = -1 if parts[t] else self._keyword_row(query.terms[t].column)
             if row < 0:
                 continue
             # The terms of a word follow each other: a node with this stamp has it already.
@@ -346,6 +372,7 @@ cdef class Searcher:
         cdef uint32_t* stamps
         cdef float* file_sums
         cdef float* passage_sums
+        cdef uint8_t* parts
         cdef float* weights
         cdef uint32_t* columns
         cdef Candidate* heap
@@ -357,7 +384,7 @@ cdef class Searcher:
         if k <= 0 or query.n_words == 0:
             return hits
         zeros = <char*>calloc((self.n_files + n_nodes) * sizeof(double)
-                              + (n_nodes + self.n_files + self.n_passages) * sizeof(float), 1)
+                              + (n_nodes + self.n_files + self.n_passages) * sizeof(float) + query.n_terms, 1)
         rest = <char*>malloc(k * sizeof(Candidate) + query.n_terms * (sizeof(float) + sizeof(uint32_t)) + 8)
         try:
             if zeros == NULL or rest == NULL:
@@ -367,9 +394,14 @@ cdef class Searcher:
             stamps = <uint32_t*>(nodes + n_nodes)
             file_sums = <float*>(stamps + n_nodes)
             passage_sums = file_sums + self.n_files
+            parts = <uint8_t*>(passage_sums + self.n_passages)
             heap = <Candidate*>rest
             weights = <float*>(heap + k)
             columns = <uint32_t*>(weights + query.n_terms)
+            for i in range(query.n_terms):
+                if query.terms[i].field != 0:
+                    break
+                parts[i] = self._is_part(query, i)
             with nogil:
                 n_terms = self._gather(query, columns, weights)
                 self.files.accumulate(columns, weights, n_terms, file_sums)
@@ -379,7 +411,7 @@ cdef class Searcher:
                 for i in range(query.n_words):
                     total += self._word_idf(query.words[i].best)
                 if total > 0 and w_tree != 0:
-                    self._tree(query, total, nodes, stamps, tree)
+                    self._tree(query, total, parts, nodes, stamps, tree)
                 n_kept = self._select(file_sums, passage_sums, tree, file_most, passage_most, w_tree, w_bm25, mask,
                                       heap, k)
             for i in range(n_kept):
@@ -531,30 +563,39 @@ cdef class Searcher:
             free(held)
         return found / total
 
-    cdef Py_ssize_t _mark_held(self, Query query, uint32_t f, uint8_t* held) noexcept nogil:
-        """held[w] = whether a possible stem of word w stands in file f; returns how many words do."""
-        cdef Py_ssize_t t, n = 0
-        cdef uint8_t* mark
-        memset(held, 0, query.n_words)
+    cdef Py_ssize_t _mark_held(self, Query query, uint32_t f, uint8_t* held):
+        """held[w] = whether word w of the query stands in file f; returns how many words do.
+
+        A word stands there if one of its readings does; or all of its parts (`bm` and `25`); or, if it has none, all of
+        its bigrams, as Chinese and Japanese write words without a space between.
+        """
+        cdef Py_ssize_t t, w, n = 0
+        cdef uint8_t state
+        cdef bint found
+        memset(held, UNSEEN, query.n_words)
         for t in range(query.n_terms):
+            w = query.terms[t].word
+            state = held[w]
+            if state == WHOLE or state == MISSING:
+                continue
+            found = query.terms[t].column != NO_TERM and self.files.contains(query.terms[t].column, f)
             if query.terms[t].field != 0:
-                break
-            mark = &held[query.terms[t].word]
-            if not mark[0] and query.terms[t].column != NO_TERM and self.files.contains(query.terms[t].column, f):
-                mark[0] = 1
-                n += 1
+                if state != PARTS and not self._is_hangul(query, w):
+                    held[w] = BIGRAMS if found else MISSING
+            elif self._is_part(query, t):
+                held[w] = PARTS if found else MISSING
+            elif found:
+                held[w] = WHOLE
+        for w in range(query.n_words):
+            held[w] = held[w] != UNSEEN and held[w] != MISSING
+            n += held[w]
         return n
 
     def words_in(self, Query query, uint32_t f):
-        """Words of the query that have a possible stem in file `f`, as a set of their indices."""
-        cdef Py_ssize_t t
-        cdef set found = set()
-        for t in range(query.n_terms):
-            if query.terms[t].field != 0:
-                break
-            if query.terms[t].column != NO_TERM and self.files.contains(query.terms[t].column, f):
-                found.add(query.terms[t].word)
-        return found
+        """Words of the query that stand in file `f`, as a set of their indices."""
+        cdef bytearray held = bytearray(query.n_words + 1)
+        self._mark_held(query, f, held)
+        return {w for w in range(query.n_words) if held[w]}
 
     def tree_words(self, Query query, Py_ssize_t f):
         """Words of the query that are keywords of a node of file `f`, as (word index, node) pairs."""
@@ -567,7 +608,7 @@ cdef class Searcher:
         for t in range(query.n_terms):
             if query.terms[t].field != 0:
                 break
-            row = self._keyword_row(query.terms[t].column)
+            row = -1 if self._is_part(query, t) else self._keyword_row(query.terms[t].column)
             if row < 0:
                 continue
             keywords = self.column_keywords.row(row, &n_keywords)

@@ -78,12 +78,14 @@ class _State:
 
     def mask(self, under, since, until):
         """Files that pass the filters, as a byte each."""
+        if under is not None and not isinstance(under, str):
+            raise TypeError(f"under must be a folder of the bank, not {under!r}")
         key = (under, since, until)
         found = self.masks.get(key)
         if found is None:
             first = _day(since, "since") or 0
             last = _day(until, "until") or (1 << 31)
-            folder = None if under is None else workspace.nfc(under).strip("/")
+            folder = None if under is None else workspace.nfc(under).removeprefix("./").strip("/")
             dated = since is not None or until is not None
             found = bytes(
                 (not folder or path == folder or path.startswith(folder + "/"))

@@ -126,6 +126,9 @@ def assemble(files: list[FileParts], lexicon: Lexicon, settings: Settings, raw_t
     spans = tree.auto_nodes([(file.path, file.names, file.headings) for file in files])
     keywords = [keyword for node in nodes.values() for keyword in node.keywords]
     keywords.extend(keyword for _, words, _, _ in spans for keyword in words)
+    if settings.mode == "prefix":
+        # The seed's rule looks for the first of all keywords of the index: those of the tree, then the cached terms.
+        keywords.extend((raw_tree.get("idf") or {}).get("terms") or ())
     counts = count_values([file.surfaces for file in files], lexicon.n_surfaces)
     lexicon.analyse(counts, keywords)
 

@@ -229,7 +229,7 @@ def load(workspace: Workspace) -> Settings:
         raise SettingsError(f"is larger than {MAX_BYTES:,} bytes", path)
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of over 4,300 digits is a plain ValueError
         line = getattr(error, "lineno", None)
         message = str(error)
         if line is None and "at line " in message:

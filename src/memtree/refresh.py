@@ -104,6 +104,7 @@ class _Look:
         self.index = index
         self.workspace = workspace
         self.settings = settings
+        self.logs = logs
         # Taken before the files are: whatever changes from now on counts as young.
         self.now_ns = time.time_ns()
         self.changes = Changes()
@@ -264,7 +265,8 @@ def renew(index: Index | None, workspace: Workspace, settings: Settings, logs: b
         problem = _save(index, workspace, settings, logs)
         if problem:
             changes.problems.append(problem)
-    changes.problems[:0] = [*look.left_out, *((one.path, None, one.message) for one in look.skipped),
+    changes.problems[:0] = [*((workspace.settings, line, message) for line, message in settings.warnings),
+                            *look.left_out, *((one.path, None, one.message) for one in look.skipped),
                             *index.problems]
     return index, changes
 

@@ -78,7 +78,7 @@ def read(path: str) -> dict:
         return {}
     except json.JSONDecodeError as error:
         raise MemtreeError(f"not valid JSON: {error.msg}", path, error.lineno, "mend the line by hand") from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # a number of over 4,300 digits is a plain ValueError
         raise MemtreeError(f"can't be read: {error}", path) from None
     if not isinstance(raw, dict) or not isinstance(raw.get("nodes", {}), dict):
         raise MemtreeError("must be an object with an object of nodes", path, remedy="see the README, tree-index.json")
@@ -180,7 +180,9 @@ def write(path: str, content: dict) -> None:
     from memtree.files import write_atomic
 
     def compact(value):
-        return json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
+        # A lone surrogate has no UTF-8; as an escape it stays what somebody wrote.
+        return json.dumps(value) if any("\ud800" <= letter <= "\udfff" for letter in text) else text
 
     lines = []
     for key, value in content.items():

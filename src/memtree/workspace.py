@@ -40,6 +40,8 @@ class Workspace:
     __slots__ = ("bank", "logs", "meta", "recall", "root", "settings", "state")
 
     def __init__(self, path: str):
+        if not path or "\0" in path:
+            raise BankError("is no name of a folder", path=repr(path), remedy="give the folder of your notes")
         self.root = os.path.realpath(path)
         if not os.path.isdir(self.root):
             raise BankError("there is no such folder", path=path)

@@ -79,8 +79,12 @@ def run(command: Command, arguments: Sequence[str]) -> int:
 
 def guarded(program: str, action: Callable[[], int]) -> int:
     """Run an action; a user's mistake becomes a message and a status, never a traceback."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by the caller (`>&-`): what is printed goes nowhere.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
+        if hasattr(stream, "reconfigure"):
             # A file name or a terminal that can't take a character must not end the command.
             stream.reconfigure(errors="backslashreplace")
     try:
