@@ -319,3 +319,34 @@ def test_odd_trees_are_kept_or_named(folder, text):
         bank.write_tree()
         with open(path, encoding="utf-8") as file:
             assert json.load(file)["nodes"]["a"]["keywords"] == ["\ud800"]
+
+
+def test_names_that_differ_by_normal_form_only_are_two_files(tmp_path):
+    import unicodedata
+
+    composed, decomposed = "가치.md", unicodedata.normalize("NFD", "가치.md")
+    write(tmp_path, composed, "# 첫째\n\n장작은 헛간에 쌓아 둔다.\n")
+    write(tmp_path, decomposed, "# 둘째\n\n장작은 마당에 쌓아 둔다.\n")
+    if len(os.listdir(tmp_path)) == 1:
+        return  # this file system keeps one of them, as memtree would show it
+    bank = Bank(tmp_path)
+    texts = {hit.path: bank.get(hit.path) for hit in bank.recall("장작")}
+    assert len(texts) == 2
+    assert any("헛간" in text for text in texts.values())
+    assert any("마당" in text for text in texts.values())
+
+
+def test_an_index_that_cannot_be_saved_is_told(bank, monkeypatch):
+    from memtree import refresh
+    from memtree.errors import WriteError
+
+    def full(*_):
+        raise WriteError("no space left on device")
+
+    monkeypatch.setattr("memtree.index.Index.save", full)
+    changes = bank.refresh()
+    assert not changes.is_saved
+    assert any("could not be saved" in message for _, _, message in changes.problems)
+    assert bank.recall("배포")[0].path == "world/tools.md"
+    assert bank.check()[0]["message"].startswith("there is no index yet")
+    assert refresh.index_path(bank.workspace, bank.settings, False) == bank.check()[0]["path"]

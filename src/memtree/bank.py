@@ -305,12 +305,14 @@ class Bank:
         """Document id of a path."""
         from bisect import bisect_left
 
-        wanted = workspace.nfc(os.fspath(path))
+        path = os.fspath(path)
         paths = state.index.paths
-        at = bisect_left(paths, wanted)
-        if at == len(paths) or paths[at] != wanted:
-            raise PathError("no such file in the bank", path, remedy="memtree status --files lists them")
-        return at
+        # As given first: some file systems keep two files whose names differ by normal form only.
+        for wanted in (path, workspace.nfc(path)):
+            at = bisect_left(paths, wanted)
+            if at < len(paths) and paths[at] == wanted:
+                return at
+        raise PathError("no such file in the bank", path, remedy="memtree status --files lists them")
 
     def get(self, path: str, lines: tuple[int, int] | int | None = None) -> str:
         """The text of a file, or of some lines of it.
@@ -434,9 +436,11 @@ class Bank:
         Returns
         -------
         list of dict
-            path, line (None) and message of each damage.
+            path, line (None) and message of each damage; that there is no index yet counts as one.
         """
         path = index_path(self.workspace, self.settings, self.logs)
+        if not os.path.exists(path):
+            return [{"path": path, "line": None, "message": "there is no index yet; memtree index makes it"}]
         problem = damage(path)
         if problem is None:
             return []

@@ -36,15 +36,18 @@ class Changes:
         Paths.
     problems : list of (path, line or None, message)
         Files left out, warnings about files read, and anything else to tell the user.
+    is_saved : bool
+        Whether the index on disk is that in memory.
     """
 
-    __slots__ = ("added", "changed", "problems", "removed")
+    __slots__ = ("added", "changed", "is_saved", "problems", "removed")
 
     def __init__(self) -> None:
         self.added: list[str] = []
         self.changed: list[str] = []
         self.removed: list[str] = []
         self.problems: list[tuple[str, int | None, str]] = []
+        self.is_saved = True
 
     def __bool__(self):
         return bool(self.added or self.changed or self.removed)
@@ -265,6 +268,7 @@ def renew(index: Index | None, workspace: Workspace, settings: Settings, logs: b
         problem = _save(index, workspace, settings, logs)
         if problem:
             changes.problems.append(problem)
+            changes.is_saved = False
     changes.problems[:0] = [*((workspace.settings, line, message) for line, message in settings.warnings),
                             *look.left_out, *((one.path, None, one.message) for one in look.skipped),
                             *index.problems]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values) -> int:
-    """Index the bank; files that can't be read are named and left out."""
+    """Index the bank; files that can't be read are named and left out. Status 1 if the index could not be saved."""
     begun = perf_counter()
     bank = open_bank(values)
     changes = bank.refresh(rebuild=values.rebuild)
@@ -31,10 +31,11 @@ def run(values: Values) -> int:
                 "changed": changes.changed,
                 "removed": changes.removed,
                 "problems": status["problems"],
+                "saved": changes.is_saved,
                 "seconds": round(seconds, 4),
             }
         )
-        return 0
+        return 0 if changes.is_saved else 1
     print_problems(status["problems"])
     news = ", ".join(
         f"{len(paths)} {name}"
@@ -43,9 +44,9 @@ def run(values: Values) -> int:
     )
     print(
         f"{count(status['files'], 'file')} ({news or 'no change'}), {count(status['passages'], 'passage')}, "
-        f"{count(status['terms'], 'term')}, in {seconds:.2f} s"
+        f"{count(status['terms'], 'term')}, in {seconds:.2f} s{'' if changes.is_saved else '; not saved'}"
     )
-    return 0
+    return 0 if changes.is_saved else 1
 
 
 COMMAND = Command(

@@ -39,7 +39,7 @@ def run(values: Values) -> int:
     print_problems(status["problems"])
     if values.check:
         print_problems(damage)
-        print("checked   " + ("damaged: rebuilt at the next recall" if damage else "every checksum is right"))
+        print("checked   " + ("damaged or missing: made anew at the next recall" if damage else "every checksum is right"))
     return 1 if damage else 0
 
 
