@@ -39,7 +39,8 @@ def run(values: Values) -> int:
     print_problems(status["problems"])
     if values.check:
         print_problems(damage)
-        print("checked   " + ("damaged or missing: made anew at the next recall" if damage else "every checksum is right"))
+        verdict = "damaged or missing: made anew at the next recall" if damage else "every checksum is right"
+        print(f"checked   {verdict}")
     return 1 if damage else 0
 
 
