@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from memtree.dedup import Deduper
 from memtree.items import Item, parse_item
+from memtree.verbs import verb_forms
 
 PAIRS = Path(__file__).parent / "data" / "dedup_pairs.tsv"
+WORDINGS = PAIRS.with_name("dedup_wordings.tsv")
 
 
 def decide(old, new, old_day="2026-03-01", new_day="2026-03-02"):
@@ -81,9 +83,7 @@ def labelled(half):
         return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if row["split"] == half]
 
 
-# The test half was measured once, after the rules were made on the dev half: 141 of 150, all nine mistakes rewrites that
-# are stored as an update. The goal of 0.95 is not reached there yet.
-@pytest.mark.parametrize(("half", "least"), [("dev", 0.95), ("test", 0.94)])
+@pytest.mark.parametrize(("half", "least"), [("dev", 0.95), ("test", 0.95)])
 def test_labelled_pairs(half, least):
     names = {"duplicate": "duplicate", "update": "update", "extends": "update", "new": "different"}
     rows = labelled(half)
@@ -92,6 +92,23 @@ def test_labelled_pairs(half, least):
     right = sum(got == row["label"] for row, got in results)
     assert len(rows) == 150
     assert right >= least * len(rows)
+
+
+@pytest.mark.parametrize("row", list(csv.DictReader(
+    WORDINGS.read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)), ids=lambda row: row["new"])
+def test_other_endings_particles_and_spacing_are_one_and_near_misses_are_not(row):
+    same = row["label"] == "duplicate"
+    assert (decide(row["existing"], row["new"]).kind == "duplicate") == same
+    assert same or decide(row["new"], row["existing"]).kind != "duplicate"
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("만든다", "만듦", True), ("듣는다", "들음", True), ("짓는다", "지음", True), ("쉽다", "쉬움", True), ("맡았다", "맡음", True),
+    ("마셨습니다", "마심", True), ("갑니다", "가기", True), ("됐어요", "됨", True), ("한다", "해요", True), ("산다", "샀다", False),
+    ("맡았다", "맡기", False), ("있다", "없음", False), ("도서관", "도서관", False),
+])
+def test_forms_of_a_verb(one, other, same):
+    assert bool(verb_forms(one) & verb_forms(other)) == same
 
 
 def test_superseded_and_discarded_items_are_not_leant_on():

@@ -1,5 +1,6 @@
 """Retain: routed, deduplicated, written once, nothing lost; by many processes, and when killed."""
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -8,11 +9,12 @@ import sys
 import time
 from datetime import datetime, timezone
 
+import killing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtree import Bank, config
+from memtree import Bank, config, journal
 from memtree.days import day_of_log, today
 from memtree.errors import BankError, LockError, WriteError
 from memtree.files import Lock
@@ -289,3 +291,121 @@ def test_a_killed_writer_has_stored_all_that_it_acknowledged(folder, delay):
     assert {f"도구{number}" for number in range(acknowledged)} <= tools
     assert {name.removeprefix("도구") for name in tools} == {name.removeprefix("걸음") for name in steps}
     assert len(tools) - acknowledged in (0, 1)
+
+
+MEETING = [Item("W", "주간 회의는 3시에 한다", "회의", date="2026-03-01"), Item("B", "한강을 5km 달렸다", "운동", date="2026-03-01")]
+CHANGED = [Item("W", "주간 회의는 4시에 한다", "회의", date="2026-03-02"), Item("B", "5km를 한강에서 달림", "운동", date="2026-03-02"),
+           Item("S", "정직함을 중요하게 여긴다", date="2026-03-02")]
+CHANGE = """
+from memtree import config
+from memtree.items import Item
+from memtree.retain import Retainer
+from memtree.workspace import Workspace
+retainer = Retainer(Workspace(sys.argv[2]), config.Settings())
+retainer.retain([Item("W", "주간 회의는 4시에 한다", "회의", date="2026-03-02"), Item("B", "5km를 한강에서 달림", "운동", date="2026-03-02"),
+                 Item("S", "정직함을 중요하게 여긴다", date="2026-03-02")][:int(sys.argv[3])])
+with open(sys.argv[2] + "/acknowledged", "x"):
+    pass
+"""
+
+
+def with_meeting(root):
+    """A retainer of a new workspace with two items stored."""
+    (root / "bank").mkdir(parents=True)
+    retainer = Retainer(Workspace(str(root)), config.Settings())
+    retainer.retain(MEETING)
+    return retainer
+
+
+def bank_files(root):
+    """What the bank holds; a folder without a file in it is nothing."""
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in (root / "bank").rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_killed_at_every_call_the_bank_is_whole_before_or_after(tmp_path, count):
+    """One file is replaced, or three through the journal."""
+    retainer = with_meeting(tmp_path / "whole")
+    before = bank_files(tmp_path / "whole")
+    retainer.retain(CHANGED[:count])
+    after = bank_files(tmp_path / "whole")
+    assert sum(before.get(path) != data for path, data in after.items()) == count
+    outcomes = set()
+    at, status = 0, killing.KILLED
+    while status == killing.KILLED:
+        at += 1
+        root = tmp_path / str(at)
+        with_meeting(root)
+        status = killing.run(CHANGE, at, root, count)
+        acknowledged = (root / "acknowledged").exists()
+        # The next command finishes or undoes; it stores nothing.
+        Retainer(Workspace(str(root)), config.Settings()).retain(MEETING)
+        found = bank_files(root)
+        assert found == after if acknowledged else found in (before, after), at
+        outcomes.add(found == before)
+        Retainer(Workspace(str(root)), config.Settings()).retain(CHANGED[:count])
+        assert bank_files(root) == after, at
+    assert status == 0
+    assert acknowledged
+    assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("call", ["write", "fsync", "replace", "rename", "mkdir"])
+def test_a_full_disk_at_any_call_stores_all_or_nothing(tmp_path, monkeypatch, call, count):
+    monkeypatch.setattr("memtree.files.time.sleep", lambda seconds: None)
+    real, left, at = getattr(os, call), 0, 0
+
+    def refuse(*args, **options):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*args, **options)
+
+    while left <= 0:
+        at += 1
+        root = tmp_path / str(at)
+        retainer = with_meeting(root)
+        before = bank_files(root)
+        left, refused = at, ""
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, refuse)
+            try:
+                retainer.retain(CHANGED[:count])
+            except WriteError as error:
+                refused = str(error)
+        journal.recover(Workspace(str(root)))
+        assert (bank_files(root) == before) == bool(refused), at
+        assert not refused or "No space left" in refused
+        retainer.retain(CHANGED[:count])
+        stored = items_of(root)
+        assert len(stored) == len(set(stored)) == 2 + (1 if count == 1 else 2)
+    assert at > (1 if call != "mkdir" and (call, count) != ("rename", 1) else 0)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_read_only_target_folder_stores_nothing(tmp_path, monkeypatch, count):
+    retainer = with_meeting(tmp_path)
+    before = bank_files(tmp_path)
+    real = os.open
+
+    def closed(path, flags, *args, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR) and f"{os.sep}bank{os.sep}" in os.fspath(path):
+            raise OSError(errno.EROFS, "Read-only file system", path)
+        return real(path, flags, *args, **options)
+
+    def unmoved(source, target, **options):
+        if f"{os.sep}bank{os.sep}" in os.fspath(target):
+            raise OSError(errno.EROFS, "Read-only file system", target)
+        return replace(source, target, **options)
+
+    replace = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", closed)
+        patch.setattr(os, "replace", unmoved)
+        with pytest.raises(WriteError, match="Read-only file system"):
+            retainer.retain(CHANGED[:count])
+    assert bank_files(tmp_path) == before
+    retainer.retain(CHANGED[:count])
+    assert bank_files(tmp_path) != before

@@ -10,11 +10,13 @@ the older and says more. No threshold of likeness alone tells a rewrite from a n
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from memtree._lexicon import Lexicon
 from memtree.facts import FACT_WORDS, LIGHT, NUMBER_WORDS, Facts, without_counts
 from memtree.items import Item
+from memtree.verbs import verb_forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ MIN_SAME_SUBJECT = 0.6
 """Share of content terms in common, of the longer item, above which a differing fact makes an update."""
 # After a noun these make it a verb: 친절 and 친절해서다 are one word.
 _VERB_STARTS = frozenset("하해한할함합했되된될됨됩됐")
+_DIRECTIONS = frozenset(("로", "에서"))
+LAST_LETTERS = 100
+"""Letters from the end among which the last verb is looked for."""
+_OPINION = re.compile(r"^i (?:think|believe|feel)(?: that)? ")
 MAX_CANDIDATES = 50
 MAX_POSTINGS = 2_000
 """Entries of the index that one item may go through, its rarest term's apart."""
@@ -37,10 +43,14 @@ MAX_POSTINGS = 2_000
 class Known:
     """An item taken apart, as the index keeps it."""
 
-    __slots__ = ("entity", "entity_words", "facts", "item", "key", "order", "plain", "stems", "terms", "where")
+    __slots__ = ("entity", "entity_words", "facts", "item", "key", "last", "order", "plain", "stems", "terms", "verbs",
+                 "where")
 
-    def __init__(self, item: Item, terms: dict[str, set[str]], facts: Facts, where: Any = None):
+    def __init__(self, item: Item, terms: dict[str, set[str]], facts: Facts, last: str, verbs: set[tuple[str, str]],
+                 where: Any = None):
         self.item = item
+        self.last = last
+        self.verbs = frozenset(verbs)
         self.order = list(terms)
         self.stems = terms
         self.terms = frozenset(terms)
@@ -86,6 +96,7 @@ def _plain(text: str) -> str:
     """A text for comparison letter by letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!。 ")
 
+
 class Deduper:
     """An inverted index over the items of a bank; items come and go.
 
@@ -113,9 +124,13 @@ class Deduper:
 
     def analyse(self, item: Item, where: Any = None) -> Known:
         """Take an item apart."""
-        text = unicodedata.normalize("NFKC", item.text).lower()
+        text = _OPINION.sub("", unicodedata.normalize("NFKC", item.text).lower())
         query = self._lexicon.query(without_counts(text))
         words: dict[int, list[str]] = {}
+        # The last word, a verb in Korean, and the one before it: 알려 준다 and 알려줌 are one.
+        before, verb = ["", "", *text[-LAST_LETTERS:].rstrip(" .,!?~)\"'").split()][-2:]
+        verbs = verb_forms(verb)
+        last = ""
         for stem, field, _, word in query.terms:
             if field == 0:
                 words.setdefault(word, []).append(stem)
@@ -123,8 +138,10 @@ class Deduper:
         for stems in words.values():
             term = _term(stems[0])
             if term:
+                last = term if verb in stems else ""
                 terms.setdefault(term, set()).update(stem.rstrip("~") for stem in stems[:3])
-        return Known(item, terms, Facts(text), where)
+        verbs |= {(before + stem, tense) for stem, tense in verbs}
+        return Known(item, terms, Facts(text), last, verbs, where)
 
     def add(self, item: Item, where: Any = None) -> Known:
         """Take an item in; one that is superseded is found by `same` only.
@@ -225,6 +242,8 @@ def compare(old: Known, new: Known) -> tuple[str, str, float]:
         return no
     old_facts, new_facts = old.facts.all(), new.facts.all()
     differs = _difference(old.facts, new.facts) or _exchange(old, new)
+    if not differs and _tense_differs(old, new):
+        differs = "the tense differs"
     if not differs and not more and new_facts <= old_facts:
         few = len(new.order) < MIN_TERMS
         if not few or (not less and new_facts == old_facts):
@@ -247,12 +266,22 @@ def _difference(old, new):
     for role, names in old.roles.items():
         if role in new.roles and names.isdisjoint(new.roles[role]):
             return f"what stands with {role!r} differs"
+    for name, case in old.parts:
+        if case in _DIRECTIONS and any((name, other) in new.parts for other in _DIRECTIONS - {case}):
+            return f"the direction of {name} differs"
     for thing, numbers in old.things.items():
         if thing and thing in new.things and numbers.isdisjoint(new.things[thing]):
             return f"the number of {thing} differs"
     if any(set(sides) == {(True, False), (False, True)} for sides in zip(old.sides, new.sides, strict=True)):
         return "one says the opposite"
     return ""
+
+
+def _tense_differs(old, new):
+    """Whether both end in one verb, once of the past; one without content, 판단한다, may be in either."""
+    if not old.last or not new.last or not old.verbs.isdisjoint(new.verbs):
+        return False
+    return not {stem for stem, _ in old.verbs}.isdisjoint(stem for stem, _ in new.verbs)
 
 
 def _exchange(old, new):
@@ -307,6 +336,9 @@ def _unmatched(old, new):
         if partner is not None:
             less.remove(partner)
             more.remove(term)
+    if not old.verbs.isdisjoint(new.verbs):
+        less = [term for term in less if term != old.last]
+        more = [term for term in more if term != new.last]
     return [term for term in less if not _names(old, term)], [term for term in more if not _names(new, term)]
 
 

@@ -18,7 +18,7 @@ LIGHT = frozenset(
     아니~ 아니 아닌 말~ 지 함 임 됨 있음 없음 더 에요 예요 건
     the a an is are was were be been being am do does did doe has have had having it its this that these those there in on
     at by to of for with from into as and or but so then than you your we our they their he she his her who which will
-    would can could should must shall may might not no never nor without also now usual when while if whenev dure
+    would can cannot could should must shall may might not no never nor without also now usual when while if whenev dure
     """.split()
 )
 _NEGATION = re.compile(
@@ -34,6 +34,8 @@ _NUMBERS = """
 0.5 half 절반; 1day 하루; 2day 이틀; 3day 사흘; 4day 나흘; 5day 닷새
 """
 NUMBER_WORDS = {word: row.split()[0] for row in _NUMBERS.split(";") for word in row.split()[1:]}
+# As the analysis stems them.
+NUMBER_WORDS |= {word[:-1] + "i": number for word, number in NUMBER_WORDS.items() if word.endswith("ty")}
 _COUNTED = "명개번잔권대알장살시달주곡쪽마채켤벌끼통병가지군데"
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH_NAMES = {name: f"{number}월" for number, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {"sept": "9월"}
@@ -58,6 +60,8 @@ FACT_WORDS = frozenset(
     [*_UNITS, *_MONTHS, *_WEEKDAYS, *(day + "요" for day in _KOREAN_DAYS)]
     + "januari februari juli 오전 오후 am pm gb mb km kg mg ms".split()
 )
+# What does not tell two written numbers apart: 1,000 원 and 1000원.
+_SPACED_UNIT = re.compile(rf"(?<=\d),(?=\d{{3}})|(?<=\d) (?={'|'.join([*_UNITS, *sorted(_SPACED_UNITS)])})")
 _HALF_OF_DAY = {"오전": "am", "오후": "pm", "a.m": "am", "p.m": "pm", "am": "am", "pm": "pm"}
 _ROLES = re.compile(
     r"([가-힣a-z0-9_.-]+?)(보다|에게서|에게|한테|까지|부터|[이가]? 아니라| 대신| 말고|(?:하기)? 전에| 후에| 뒤에)"
@@ -70,6 +74,8 @@ _CASE_NAMES = {"를": "을", "가": "이", "는": "은", "으로": "로"}
 _OPPOSITES = [
     tuple(map(re.compile, pair))
     for pair in (
+        (r"[가-힣]만(?:$| )", r"[가-힣]도(?:$| )"), (r"위(?:에|의|로|쪽)", r"(?:아래|밑)(?:에|의|로|쪽)"),
+        (r"앞(?:에|의|으로|쪽)", r"뒤(?:에|의|로|쪽)"), (r"빌려 ?[주준줌줍줬줄]", r"빌[리린림립렸]"),
         (r"\bon\b", r"\boff\b"), (r"\bin\b", r"\bout\b"), (r"\bto\b", r"\bfrom\b"),
         (r"\b(?:must|should|shall)\b", r"\b(?:may|might|can|could)\b"), (r"야 ?[한할합해했된됩]", r"수 ?있"),
         (r"전(?:에|$| )", r"(?:후|뒤|다음)(?:에|$| )|나서"), (r"주었|줬|준다|줍니다", r"받"),
@@ -111,7 +117,7 @@ class Facts:
         self.things: dict[str, set[str]] = {}
         self.prepositions = _PREPOSITIONS.findall(text)
         self.roles: dict[str, set[str]] = {}
-        for match in _ROLES.finditer(text):
+        for match in _ROLES.finditer(_SPACED_UNIT.sub("", text)):
             self.roles.setdefault((match[2] or match[3]).strip(), set()).add(match[1] or match[4])
         self.parts = list(_parts(text))
         self.is_relative = _RELATIVE.search(text) is not None
@@ -144,6 +150,9 @@ class Facts:
                 # 한, 두, 세 count only before a counter; 일 is work, 네 is yes.
                 if len(word) > 1 or (after and after[0] in _COUNTED and len(after) <= 4):
                     self.numbers.add(NUMBER_WORDS[word])
+                    unit = _UNIT_NAMES.get(after, after)
+                    if token["latin"] and (unit in _SPACED_UNITS or after in _UNIT_NAMES):
+                        self.numbers.add(NUMBER_WORDS[word] + unit)
             if word not in LIGHT or token["latin"]:
                 last = word
 
