@@ -4,10 +4,13 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml setup.py $(shell find src/memtree -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo before-after test lint bench docs clean
 
 demo: .venv/.installed
 	$(BIN)/memtree recall "가치관이 뭐야?" --bank examples/bank
+
+before-after: .venv/.installed
+	$(BIN)/python examples/before_after.py
 
 test: .venv/.test
 	$(BIN)/python -m pytest
