@@ -143,7 +143,8 @@ static void mt_harvest(const mt_query *q, uint32_t doc0, uint32_t local, float l
     mt_offer(heap, sum + q->base, doc0 + local);
 }
 
-static int mt_is_removed(const mt_query *q, uint32_t doc) {
+/* Place of the first removed document from `doc` on. */
+static int64_t mt_first_removed(const mt_query *q, uint32_t doc) {
     int64_t lo = 0, hi = q->n_removed;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
@@ -152,7 +153,12 @@ static int mt_is_removed(const mt_query *q, uint32_t doc) {
         else
             hi = mid;
     }
-    return lo < q->n_removed && q->removed[lo] == doc;
+    return lo;
+}
+
+static int mt_is_removed(const mt_query *q, uint32_t doc) {
+    int64_t at = mt_first_removed(q, doc);
+    return at < q->n_removed && q->removed[at] == doc;
 }
 
 /* Scan all terms, in query order, and keep what is good enough. */
@@ -165,19 +171,9 @@ static void mt_plain_window(const mt_query *q, int64_t w, uint32_t limit, int64_
         mt_score_each(q, w, allowed, n_allowed, s);
     else
         mt_scan_window(q, w, limit, s);
-    if (q->n_removed) {
-        int64_t lo = 0, hi = q->n_removed;
-        while (lo < hi) {
-            int64_t mid = lo + (hi - lo) / 2;
-            if (q->removed[mid] < doc0)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        for (; lo < q->n_removed && q->removed[lo] - doc0 < limit; lo++) {
-            s->acc[q->removed[lo] - doc0] = 0.0f;
-            s->marks[q->removed[lo] - doc0] = 0;
-        }
+    for (i = mt_first_removed(q, doc0); i < q->n_removed && q->removed[i] - doc0 < limit; i++) {
+        s->acc[q->removed[i] - doc0] = 0.0f;
+        s->marks[q->removed[i] - doc0] = 0;
     }
     if (q->filtered) {
         for (i = 0; i < n_allowed; i++) mt_harvest(q, doc0, allowed[i] - doc0, mt_least(q, heap), s, heap);

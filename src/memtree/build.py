@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import accumulate
+from math import log
 
 from memtree import tree
 from memtree._bm25 import Postings
@@ -128,7 +129,7 @@ def assemble(files: list[FileParts], lexicon: Lexicon, settings: Settings, raw_t
     keywords.extend(keyword for _, words, _, _ in spans for keyword in words)
     if settings.mode == "prefix":
         # The seed's rule looks for the first of all keywords of the index: those of the tree, then the cached terms.
-        keywords.extend((raw_tree.get("idf") or {}).get("terms") or ())
+        keywords.extend(_cached_terms(raw_tree))
     counts = count_values([file.surfaces for file in files], lexicon.n_surfaces)
     lexicon.analyse(counts, keywords)
 
@@ -183,17 +184,25 @@ def _chain(code, arrays):
     return out
 
 
+def _lucene_idf(n_docs, df):
+    """idf in double, after Lucene's formula."""
+    return log(1 + (n_docs - df + 0.5) / (df + 0.5))
+
+
+def _cached_terms(raw_tree):
+    """The IDF cache of tree-index.json as it stands: term -> idf."""
+    return (raw_tree.get("idf") or {}).get("terms") or {}
+
+
 def _cached_idf(raw_tree, lexicon, postings):
     """The IDF cache by column, as it stands; terms without an entry get their own idf."""
-    from math import log
-
-    cached = (raw_tree.get("idf") or {}).get("terms") or {}
+    cached = _cached_terms(raw_tree)
     if not cached:
         return
     n, df = postings.n_docs, postings.df
     for column in range(postings.n_terms):
         idf = cached.get(lexicon.term(column))
-        yield float(idf) if isinstance(idf, (int, float)) else log(1 + (n - df[column] + 0.5) / (df[column] + 0.5))
+        yield float(idf) if isinstance(idf, (int, float)) else _lucene_idf(n, df[column])
 
 
 def idf_cache(index: Index) -> dict:
@@ -204,11 +213,9 @@ def idf_cache(index: Index) -> dict:
     dict
         ``{"n_docs", "avgdl", "terms": {term: idf}}``, idf after Lucene's formula, rounded to six decimals.
     """
-    from math import log
-
     postings, lexicon = index.file_postings, index.lexicon
     n, df = postings.n_docs, postings.df
-    terms = {lexicon.term(column): round(log(1 + (n - df[column] + 0.5) / (df[column] + 0.5)), 6)
+    terms = {lexicon.term(column): round(_lucene_idf(n, df[column]), 6)
              for column in range(lexicon.n_s) if df[column]}
     return {"n_docs": n, "avgdl": round(postings.avgdl(0), 6), "terms": dict(sorted(terms.items()))}
 

@@ -161,8 +161,7 @@ def read_file(entry: Entry, data: bytes, document: Document, lexicon: Lexicon, r
     parts.headings = [" ".join(section.heading.split()) for section in document.sections]
     parts.levels = array("i")
     for section in document.sections:
-        parents = section.parents
-        parts.levels.extend((parents, section.line))
+        parts.levels.extend((section.parents, section.line))
     parts.passages = array("I")
     segments = [lexicon.scan("\n".join((os.path.splitext(entry.path.rsplit("/", 1)[-1])[0], *parts.names)))]
     segments.extend(lexicon.scan(heading) for heading in parts.headings)
@@ -231,7 +230,7 @@ class Index:
     Parameters
     ----------
     parts : mapping of str to buffer
-        As :func:`build` makes them or :func:`memtree.sections.open_sections` maps them.
+        As :func:`memtree.build.assemble` makes them or :func:`memtree.sections.open_sections` maps them.
 
     Attributes
     ----------
@@ -270,15 +269,21 @@ class Index:
             raise IndexFileError("damaged: its parts differ in size")
         self._paths: list[str] | None = None
         self._headings: list[str] | None = None
+        self._names: list[list[str]] | None = None
+        self._problems: dict[str, list[tuple[int | None, str]]] | None = None
 
-    def _strings(self, name, n, separator="\0"):
+    def _strings(self, name, n):
         """A part of joined strings as a list of `n`."""
         if not n:
             return []
-        out = str(self.parts[name], "utf-8", "surrogateescape").split(separator)
+        out = str(self.parts[name], "utf-8", "surrogateescape").split("\0")
         if len(out) != n:
             raise IndexFileError(f"damaged: part {name!r} holds {len(out)} entries, not {n}")
         return out
+
+    def _string_lists(self, name, n):
+        """A part of joined lists of strings as a list of `n` lists."""
+        return [[string for string in row.split("\n") if string] for row in self._strings(name, n)]
 
     @property
     def paths(self) -> list[str]:
@@ -369,8 +374,22 @@ class Index:
 
     def auto_keywords(self) -> list[list[str]]:
         """Generated keywords of the tree's nodes, by node id."""
-        rows = self._strings("tree.auto", len(self.node_names()))
-        return [[keyword for keyword in row.split("\n") if keyword] for row in rows]
+        return self._string_lists("tree.auto", len(self.node_names()))
+
+    @property
+    def names(self) -> list[list[str]]:
+        """Title, tags, keywords and aliases of each file."""
+        if self._names is None:
+            self._names = self._string_lists("names", self.n_files)
+        return self._names
+
+    def _problems_of(self, path):
+        """Warnings about one file, as (line, message)."""
+        if self._problems is None:
+            self._problems = {}
+            for where, line, message in self.problems:
+                self._problems.setdefault(where, []).append((line, message))
+        return self._problems.get(path, [])
 
     def file_parts(self, file: int) -> FileParts:
         """What is kept of one file, as copied from this index into the next."""
@@ -386,7 +405,7 @@ class Index:
         parts.headings = self.headings[first:last]
         parts.levels = array("i", self.levels[2 * first:2 * last])
         parts.passages = array("I", self.passages_table[PASSAGE_WIDTH * first_passage:PASSAGE_WIDTH * last_passage])
-        parts.names = [name for name in self._names()[file].split("\n") if name]
+        parts.names = self.names[file]
         segments = _view(self.parts, "segment_start", "q")
         surfaces = _view(self.parts, "surfaces", "I")
         lengths = _view(self.parts, "lengths", "I")
@@ -399,11 +418,8 @@ class Index:
         known = self.lexicon.n_surfaces
         if parts.surfaces and max(parts.surfaces) >= known:
             raise IndexFileError("damaged: a surface that does not exist")
-        parts.problems = [(line, message) for path, line, message in self.problems if path == parts.path]
+        parts.problems = self._problems_of(parts.path)
         return parts
-
-    def _names(self):
-        return self._strings("names", self.n_files)
 
     def with_parts(self, **parts) -> Index:
         """The same index with some parts replaced."""
@@ -417,9 +433,8 @@ class Index:
 
     def outlines(self) -> list[tuple[str, list[str], list[str]]]:
         """Path, names and headings of each file."""
-        names = self._names()
-        return [(path, [name for name in names[i].split("\n") if name],
-                 self.headings[self.section_start[i]:self.section_start[i + 1]]) for i, path in enumerate(self.paths)]
+        return [(path, self.names[i], self.headings[self.section_start[i]:self.section_start[i + 1]])
+                for i, path in enumerate(self.paths)]
 
     def save(self, path: str) -> None:
         """Write the index to one file, atomically."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 def run(values: Values) -> int:
     """Print the files that match, best first; status 1 if there is none."""
-    values.logs = False
     try:
         answer = open_bank(values).recall(values.query, values.n, passages=0)
     except ValueError as error:
