@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from datetime import datetime, timezone
+from random import Random
 
 import killing
 import pytest
@@ -291,6 +292,43 @@ def test_a_killed_writer_has_stored_all_that_it_acknowledged(folder, delay):
     assert {f"도구{number}" for number in range(acknowledged)} <= tools
     assert {name.removeprefix("도구") for name in tools} == {name.removeprefix("걸음") for name in steps}
     assert len(tools) - acknowledged in (0, 1)
+
+
+WRITER = """
+import sys
+from memtree import Bank
+from memtree.items import Item
+bank = Bank(sys.argv[1])
+for number in range(1000):
+    name = f"{sys.argv[2]}{number:04}"
+    bank.retain([Item("W", f"부품 {name}의 도구는 {number}번 서랍에 둔다", "도구" + name, date="2026-03-02")])
+    print(name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_two_writers_of_one_file_one_of_them_killed(folder, seed):
+    """Field case W2."""
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(folder), name], stdout=subprocess.PIPE, text=True)
+               for name in ("가", "나")]
+    random = Random(seed)
+    killed = random.choice(writers)
+    acknowledged = set()
+    for _ in range(random.randrange(1, 300)):
+        acknowledged.add(killed.stdout.readline().strip())
+    killed.kill()
+    for writer in writers:
+        acknowledged |= {line.strip() for line in writer.stdout if line.endswith("\n")}
+        writer.stdout.close()
+    assert [writer.wait() for writer in writers] == [-signal.SIGKILL if writer is killed else 0 for writer in writers]
+    items = items_of(folder)
+    assert len(items) == len(set(items)) == len({item.entity for item in items})
+    stored = {item.entity.removeprefix("도구") for item in items}
+    assert acknowledged <= stored
+    assert len(acknowledged) >= 1000
+    # The killed one may have stored one item that it could not tell of.
+    assert len(stored) - len(acknowledged) in (0, 1)
+    assert len({item.text for item in items}) == len(stored)
 
 
 MEETING = [Item("W", "주간 회의는 3시에 한다", "회의", date="2026-03-01"), Item("B", "한강을 5km 달렸다", "운동", date="2026-03-01")]

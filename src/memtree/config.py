@@ -213,6 +213,35 @@ def load(workspace: Workspace) -> Settings:
     path = workspace.settings
     if not os.path.exists(path):
         return Settings()
+    return check(read_text(path), path)
+
+
+def read_text(path: str) -> str:
+    """Text of a memtree.toml, line ends as they stand.
+
+    Raises
+    ------
+    SettingsError
+        It can't be read, is no UTF-8 or too large.
+    """
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MAX_BYTES + 1).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"can't be read: {error}", path, remedy="save it as UTF-8 text") from None
+    if len(text) > MAX_BYTES:
+        raise SettingsError(f"is larger than {MAX_BYTES:,} bytes", path)
+    return text
+
+
+def parse_toml(text: str, path: str) -> dict[str, Any]:
+    """Plain data of a TOML text; `path` is for the message.
+
+    Raises
+    ------
+    SettingsError
+        It is no TOML; with the line.
+    """
     import sys
 
     if sys.version_info >= (3, 11):
@@ -221,18 +250,21 @@ def load(workspace: Workspace) -> Settings:
         import tomli as tomllib
 
     try:
-        with open(path, "rb") as file:
-            text = file.read(MAX_BYTES + 1).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"can't be read: {error}", path, remedy="save it as UTF-8 text") from None
-    if len(text) > MAX_BYTES:
-        raise SettingsError(f"is larger than {MAX_BYTES:,} bytes", path)
-    try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of over 4,300 digits is a plain ValueError
         line = getattr(error, "lineno", None)
         message = str(error)
         if line is None and "at line " in message:
             line = int(message.split("at line ")[1].split(",")[0])
         raise SettingsError(f"is no valid TOML: {message}", path, line) from None
-    return _Reader(path, text).read(data)
+
+
+def check(text: str, path: str) -> Settings:
+    """The settings that a text would give.
+
+    Raises
+    ------
+    SettingsError
+        As `load`.
+    """
+    return _Reader(path, text).read(parse_toml(text, path))

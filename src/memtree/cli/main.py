@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-COMMANDS = ("recall", "explain", "get", "retain", "index", "status", "watch-size", "split", "undo", "completion")
+COMMANDS = ("recall", "explain", "get", "retain", "index", "status", "watch-size", "split", "undo", "config",
+            "completion")
 FOUND, NOTHING, FAILED = 0, 1, 2
 BROKEN_PIPE, INTERRUPTED = 141, 130
 """What a shell reports for a process ended by SIGPIPE and SIGINT."""

@@ -79,13 +79,15 @@ def _holds_notes(folder: str) -> bool:
     return False
 
 
+def folder(values: Values) -> str:
+    """The folder of ``--bank``, or the workspace that the current folder is in."""
+    return _here() if values.bank is None else values.bank
+
+
 def open_bank(values: Values) -> Bank:
     """The bank of ``--bank``, or the one that the current folder is in."""
-    path = values.bank
-    if path is None:
-        path = _here()
     return Bank(
-        path,
+        folder(values),
         logs=getattr(values, "logs", False),
         mode=getattr(values, "mode", None),
         progress=Progress() if sys.stderr.isatty() else None,
