@@ -17,7 +17,9 @@ cdef extern from "_tables.h" nogil:
 cdef enum:
     MAX_WORD = 255      # the scanner cuts longer words
 
-cdef object english_stem = Stemmer("english", 0).stemWord
+cdef object stemmer = Stemmer("english", 0)
+cdef object english_stem = stemmer.stemWord
+cdef object english_stems = stemmer.stemWords
 cdef list irregular_words = (<const char*> ENGLISH_IRREGULAR).decode().split()
 cdef dict irregular = dict(zip(irregular_words[::2], irregular_words[1::2]))
 cdef frozenset stop_words = frozenset((<const char*> ENGLISH_STOP_WORDS).decode().split())
@@ -161,6 +163,24 @@ cdef int add_identifier(str text, list both, list only_s) except -1:
         for component in <list> found[i]:
             add_leaf(component, not wholes, both, only_s)
     return 0
+
+
+def stems_of(list words not None):
+    """Many words of small ASCII letters at once.
+
+    Parameters
+    ----------
+    words : list of str
+
+    Returns
+    -------
+    stems : list of str
+    is_stop : bytes
+        1 for a stop word, else 0.
+    """
+    cdef str word
+    is_stop = bytes([word in stop_words for word in words])
+    return english_stems([irregular.get(word, word) for word in words]), is_stop
 
 
 def latin_terms(str text not None, bint is_identifier):

@@ -174,10 +174,30 @@ cdef int surface_terms(int kind, const uint8_t* text, size_t length, bint query,
     return 0
 
 
+cdef void drop_stop_words(const Strings* surfaces, const uint8_t* is_stop, uint32_t* ids,
+                          Py_ssize_t n) noexcept nogil:
+    """Overwrite stop words, and pairs with one, by `NO_ID`, if anything else is there."""
+    cdef Py_ssize_t i
+    cdef bint dropped = False, dropped_before = False
+    for i in range(n):
+        if surfaces.tag[ids[i]] != PAIR and not is_stop[ids[i]]:
+            break
+    else:
+        return
+    for i in range(n):
+        if surfaces.tag[ids[i]] == PAIR:
+            if dropped or dropped_before:
+                ids[i] = NO_ID
+        else:
+            dropped_before = dropped
+            dropped = is_stop[ids[i]]
+            if dropped:
+                ids[i] = NO_ID
+
+
 cdef struct Entry:              # terms of one surface
     Py_ssize_t start, middle, end   # in `Analyser.strings`: field s, then field b
     Py_ssize_t weights              # of field s, in `Analyser.weights`
-    bint is_dropped                 # a stop word, unless nothing else is left
 
 
 cdef class Analyser:
@@ -185,6 +205,7 @@ cdef class Analyser:
 
     cdef Strings surfaces
     cdef Entry* entries
+    cdef uint8_t* is_stop           # for each entry
     cdef uint32_t n_entries, capacity
     cdef list strings
     cdef list weights
@@ -203,6 +224,7 @@ cdef class Analyser:
     def __dealloc__(self):
         strings_free(&self.surfaces)
         free(self.entries)
+        free(self.is_stop)
 
     cdef tuple analyse(self, str text):
         """The terms of a text: s, b, weights of s."""
@@ -238,11 +260,15 @@ cdef class Analyser:
             if grown == NULL:
                 raise MemoryError
             self.entries = <Entry*> grown
+            grown = realloc(self.is_stop, 2 * (self.capacity + 32))
+            if grown == NULL:
+                raise MemoryError
+            self.is_stop = <uint8_t*> grown
             self.capacity = 2 * (self.capacity + 32)
         clear_terms(terms)
         surface_terms(self.surfaces.tag[id], surface, length, self.query, self.support, &self.work, terms)
         entry = &self.entries[id]
-        entry.is_dropped = terms.is_stop and (self.query or self.surfaces.tag[id] == LATIN)
+        self.is_stop[id] = terms.is_stop and (self.query or self.surfaces.tag[id] == LATIN)
         entry.weights = len(self.weights)
         entry.start = len(self.strings)
         self.add_strings(terms, 0)
@@ -272,29 +298,16 @@ cdef class Analyser:
     cdef tuple collect(self, const Scanner* scanner):
         """The terms of the scanned surfaces: no stop words, nor pairs with one, if anything else is there."""
         cdef Py_ssize_t i, n_s = 0, n_b = 0, j
-        cdef bint all_stop = True, dropped = False, dropped_before = False
         cdef const Entry* entry
         cdef list s, b
         cdef list weights = []
         cdef list strings = self.strings
+        drop_stop_words(&self.surfaces, self.is_stop, scanner.ids, scanner.n)
         for i in range(scanner.n):
-            if self.surfaces.tag[scanner.ids[i]] != PAIR and not self.entries[scanner.ids[i]].is_dropped:
-                all_stop = False
-                break
-        for i in range(scanner.n):
-            entry = &self.entries[scanner.ids[i]]
-            if self.surfaces.tag[scanner.ids[i]] == PAIR:
-                if not all_stop and (dropped or dropped_before):
-                    scanner.ids[i] = NO_ID
-                    continue
-            else:
-                dropped_before = dropped
-                dropped = entry.is_dropped
-                if dropped and not all_stop:
-                    scanner.ids[i] = NO_ID
-                    continue
-            n_s += entry.middle - entry.start
-            n_b += entry.end - entry.middle
+            if scanner.ids[i] != NO_ID:
+                entry = &self.entries[scanner.ids[i]]
+                n_s += entry.middle - entry.start
+                n_b += entry.end - entry.middle
         s = PyList_New(n_s)
         b = PyList_New(n_b)
         n_s = n_b = 0

@@ -11,7 +11,9 @@ import numpy as np
 
 from memtree import _segments
 from memtree._bm25 import Postings
+from memtree._rows import indptr_of
 from memtree._segments import Generation, Segment
+from memtree._token_ids import TokenIds
 from memtree.errors import IndexFileError
 
 KIND = "bm25"
@@ -82,7 +84,15 @@ class BM25:
     def from_texts(cls, texts, analyzer=None, **params) -> BM25:
         """Index an iterable of str, each turned into tokens by `analyzer`."""
         self = cls(analyzer=analyzer, **params)
-        return cls.from_tokens((self._analyse(text, False) for text in texts), analyzer=analyzer, **params)
+        if analyzer is not None:
+            return cls.from_tokens(map(analyzer, texts), analyzer=analyzer, **params)
+        ids = TokenIds()
+        for text in texts:
+            ids.add_text(text)
+        lengths, tokens = ids.take()
+        self._words = ids.vocabulary()
+        self._set_single(Postings.build(indptr_of(lengths), tokens, (0, len(ids))))
+        return self
 
     @classmethod
     def from_matrix(cls, counts, vocabulary=None, **params) -> BM25:
