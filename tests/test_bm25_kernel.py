@@ -341,6 +341,53 @@ def test_pruned_equals_exhaustive(mixed, path, k, seed):
             same(pruned, oracle.search(terms, weights, k))
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_pruned_equals_exhaustive_on_random_collections(data):
+    """Topics that lie together, so that windows differ; frequent terms with rows; bars from far below to far above."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    n_docs, n_terms = data.draw(st.integers(2000, 4 * WINDOW)), data.draw(st.integers(2, 90))
+    shape = data.draw(st.sampled_from([1.0, 2.0, 5.0]))
+    lengths = rng.integers(0, data.draw(st.sampled_from([3, 12, 40])), n_docs)
+    tokens = (n_terms * rng.random(lengths.sum()) ** shape).astype(np.uint32)
+    if data.draw(st.booleans()):
+        topic = np.repeat(np.arange(n_docs) * n_terms // n_docs, lengths)
+        tokens = np.where(rng.random(len(tokens)) < 0.5, topic, tokens).astype(np.uint32)
+    postings = Postings.build(np.append(0, np.cumsum(lengths)), tokens, (0, n_terms))
+    set_path(data.draw(st.sampled_from(PATHS)))
+    try:
+        for _ in range(6):
+            terms = data.draw(st.lists(st.integers(0, n_terms - 1), min_size=1, max_size=12))
+            weights = [data.draw(st.sampled_from([1.0, 1.0, 0.01, 7.0, 1e-20, 1e25])) for _ in terms]
+            k = data.draw(st.sampled_from([1, 2, 10, 47, 48, 49, 100, 1000, 1001, 3000]))
+            removed = None
+            if data.draw(st.booleans()):
+                removed = np.flatnonzero(rng.random(n_docs) < 0.3).astype(np.uint32)
+            postings.pruning = True
+            pruned = postings.search(terms, weights, k, removed=removed)
+            postings.pruning = False
+            same(postings.search(terms, weights, k, removed=removed), pruned)
+    finally:
+        set_path()
+
+
+@pytest.mark.parametrize("k", [1, 47, 48, 49, 50, 200, 5000, 20000])
+def test_top_k_equals_a_sort(k):
+    """Scores that rise, fall or are mixed, with ties: whatever the order, the k best come out sorted."""
+    n_docs = 20000
+    rng = np.random.default_rng(k)
+    for counts in (
+        np.arange(n_docs) // 100 + 1, np.arange(n_docs)[::-1] // 100 + 1, rng.integers(1, 300, n_docs),
+        np.ones(n_docs),
+    ):
+        postings = Postings.from_csc(
+            np.array([0, n_docs]), np.arange(n_docs, dtype=np.uint32), counts.astype(np.uint32), n_docs, (0, 1)
+        )
+        scores = postings.scores([0])
+        order = np.lexsort((np.arange(n_docs), -scores))[:k]
+        same(postings.search([0], None, k), (order, scores[order]))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_pruned_equals_exhaustive_in_each_variant(mixed, method):
     postings = mixed[0].share()

@@ -1,15 +1,15 @@
 from libc.stdint cimport int64_t, uint32_t
 
-from memtree._postings cimport Matrix, mt_norms, mt_term
+from memtree._postings cimport Matrix, mt_bounds, mt_norms, mt_term
 
 cdef extern from "_search.h":
     ctypedef struct mt_query
-    ctypedef struct mt_heap
+    ctypedef struct mt_top
 
 
 cdef class Bounds:
-    cdef float** block
-    cdef int64_t n_terms, n_k
+    cdef mt_bounds** block
+    cdef int64_t n_terms, n_k, room
     cdef double* k
 
 
@@ -44,6 +44,6 @@ cdef class Postings(Matrix):
     cdef int find_floor(self) except -1
     cdef double raw_idf(self, int64_t term, int64_t df) noexcept nogil
     cdef int64_t read_query(self, terms, weights, dfs, mt_term** out, float* base) except -1
-    cdef int open_query(self, terms, weights, df, int64_t k, mt_query* query, mt_heap* heap) except -1
+    cdef int open_query(self, terms, weights, df, int64_t k, mt_query* query, mt_top* top) except -1
     cdef int find_bounds(self) except -1
     cdef int bound_terms(self, mt_query* query, int64_t k) except -1

@@ -27,21 +27,18 @@ BM25L is f(c + delta) = f(delta) + k1 (k1+1) / (k1+delta) * tf / (tf + (k1+delta
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from libc.math cimport isfinite, log
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from memtree._postings cimport Matrix, mt_norms, mt_postings, mt_term
+from memtree._postings cimport Matrix, mt_bounds, mt_norms, mt_postings, mt_term
 
 cdef extern from "_search.h":
-    const int MT_WINDOW, MT_WINDOW_BITS, MT_TABLE_TF, MT_PRUNED_TERMS, MT_RANKS
+    const int MT_WINDOW, MT_WINDOW_BITS, MT_TABLE_TF, MT_PRUNED_TERMS, MT_RANKS, MT_ROW, MT_ROW_SHARE
     int mt_path
 
-    ctypedef struct mt_hit:
-        float score
-        uint32_t doc
-    ctypedef struct mt_heap:
-        mt_hit* hits
+    ctypedef struct mt_top:
+        uint64_t* hits
         int64_t n, k
     ctypedef struct mt_query:
         const mt_postings* postings
@@ -58,6 +55,9 @@ cdef extern from "_search.h":
     ctypedef struct mt_scratch:
         pass
 
+    int64_t mt_top_room(int64_t k) noexcept nogil
+    uint32_t mt_hit_doc(uint64_t hit) noexcept nogil
+    float mt_hit_score(uint64_t hit) noexcept nogil
     void mt_open_term(const mt_postings* p, int64_t term, mt_term* out) noexcept nogil
     void mt_seek(mt_term* t, int64_t window) noexcept nogil
     float mt_contribution(
@@ -67,8 +67,8 @@ cdef extern from "_search.h":
     float mt_norm(const mt_norms* n, uint32_t length) noexcept nogil
     void mt_add_term(const mt_postings* p, mt_term* t, float* scores) noexcept nogil
     int mt_best_path() noexcept nogil
-    void mt_measure_term(const mt_postings* p, mt_term* t, float* out) noexcept nogil
-    void mt_search(const mt_query* q, mt_scratch* s, mt_heap* heap) noexcept nogil
+    mt_bounds* mt_measure_term(const mt_postings* p, mt_term* t, int with_row) noexcept nogil
+    void mt_search(const mt_query* q, mt_scratch* s, mt_top* top) noexcept nogil
 
 METHODS = ("lucene", "robertson", "atire", "okapi", "bm25+", "bm25l")
 DEFAULT_DELTA = {"bm25+": 1.0, "bm25l": 0.5}
@@ -79,6 +79,8 @@ cdef float WEAK = 1e-30
 
 # Fewer postings than this are scanned faster than bounds are compared.
 cdef int64_t PRUNED_REACH = 4096
+# Bytes a posting that the rows of all terms may take.
+cdef int64_t ROW_BUDGET = 3
 # Bounds are computed anew when the mean length has moved by more than this.
 cdef double MOST_DRIFT = 1.05
 
@@ -96,11 +98,12 @@ def set_path(str name=None):
 
 
 cdef class Bounds:
-    """Largest saturation of each term, whole and by window, computed when a term is first needed."""
+    """What pruning knows of each term, computed when a term is first needed."""
 
-    def __cinit__(self, int64_t n_terms):
+    def __cinit__(self, int64_t n_terms, int64_t n_postings):
         self.n_terms = n_terms
-        self.block = <float**>calloc(n_terms + 1, sizeof(float*))
+        self.room = n_postings * ROW_BUDGET
+        self.block = <mt_bounds**>calloc(n_terms + 1, sizeof(mt_bounds*))
         if not self.block:
             raise MemoryError
 
@@ -403,12 +406,12 @@ cdef class Postings(Matrix):
             `k` is negative, a term or filter id is out of range, a weight is not finite.
         """
         cdef mt_query query
-        cdef mt_heap heap
+        cdef mt_top top
         cdef mt_scratch* scratch = NULL
         cdef const uint32_t[::1] allowed, gone
         cdef int64_t wanted = min(check_count("k", k), self.p.n_docs)
         memset(&query, 0, sizeof(query))
-        memset(&heap, 0, sizeof(heap))
+        memset(&top, 0, sizeof(top))
         self.prepare_tables()
         if filter is not None:
             allowed = filter_ids(filter, self.p.n_docs)
@@ -421,17 +424,17 @@ cdef class Postings(Matrix):
             query.n_removed = gone.shape[0]
             query.removed = &gone[0] if query.n_removed else NULL
         try:
-            self.open_query(terms, weights, df, wanted, &query, &heap)
-            if heap.k:
+            self.open_query(terms, weights, df, wanted, &query, &top)
+            if top.k:
                 scratch = <mt_scratch*>calloc(1, sizeof(mt_scratch))
                 if not scratch:
                     raise MemoryError
                 with nogil:
-                    mt_search(&query, scratch, &heap)
-            return hit_arrays(&heap)
+                    mt_search(&query, scratch, &top)
+            return hit_arrays(&top)
         finally:
             free(query.terms)
-            free(heap.hits)
+            free(top.hits)
             free(scratch)
 
     cdef int find_bounds(self) except -1:
@@ -454,7 +457,7 @@ cdef class Postings(Matrix):
             fits = fits and self.grown < MOST_DRIFT and self.shrunk < MOST_DRIFT
         if not fits:
             self.grown = self.shrunk = 1.0
-            bounds = Bounds(self.p.n_terms)
+            bounds = Bounds(self.p.n_terms, self.p.n_postings)
             bounds.k = <double*>malloc(<size_t>n * sizeof(double))
             if not bounds.k:
                 raise MemoryError
@@ -471,9 +474,9 @@ cdef class Postings(Matrix):
 
     cdef int bound_terms(self, mt_query* query, int64_t k) except -1:
         """Give the terms of a query their bounds, and the query a score that its k best reach."""
-        cdef int64_t i, term, rank = 0, needed = k + query.n_removed, reached = 1, size
+        cdef int64_t i, rank = 0, needed = k + query.n_removed, reached = 1, row
         cdef mt_term* t
-        cdef float* block
+        cdef mt_bounds* found
         if not self.bounds_fit:
             self.find_bounds()
         while rank < MT_RANKS and reached < needed:
@@ -482,25 +485,25 @@ cdef class Postings(Matrix):
         query.slack = <float>self.grown
         for i in range(query.n_terms):
             t = &query.terms[i]
-            term = t.term
-            block = self.bounds.block[term]
-            if not block:
-                size = MT_RANKS + (self.p.n_windows if t.ids16 else 0)
-                block = <float*>malloc(<size_t>size * sizeof(float))
-                if not block:
+            found = self.bounds.block[t.term]
+            if not found:
+                row = self.p.n_windows * MT_ROW
+                if not t.ids16 or row > t.df * MT_ROW_SHARE or row > self.bounds.room:
+                    row = 0
+                found = mt_measure_term(&self.p, t, row > 0)
+                if not found:
                     raise MemoryError
-                mt_measure_term(&self.p, t, block)
-                self.bounds.block[term] = block
-            t.most = block[0]
-            t.window_most = block + MT_RANKS if t.ids16 else NULL
+                self.bounds.block[t.term] = found
+                self.bounds.room -= row
+            t.bounds = found
             if rank < MT_RANKS:
-                query.floor = max(query.floor, t.coef * <float>(block[rank] / self.shrunk))
+                query.floor = max(query.floor, t.coef * <float>(found.rank[rank] / self.shrunk))
         query.floor *= <float>(1.0 - 1e-6)
         query.prune = 1
         return 0
 
     cdef int open_query(
-        self, terms, weights, df, int64_t k, mt_query* query, mt_heap* heap
+        self, terms, weights, df, int64_t k, mt_query* query, mt_top* top
     ) except -1:
         """Complete a query and give it room for its hits."""
         cdef int64_t i, reach = 0
@@ -510,15 +513,15 @@ cdef class Postings(Matrix):
             reach += query.terms[i].df
             if not query.terms[i].coef / (1.0 + self.largest_k) > WEAK:
                 query.may_be_weak = 1
-        heap.k = min(k, reach)
+        top.k = min(k, reach)
         if (
-            self.pruning and reach >= PRUNED_REACH and heap.k * 8 <= reach and not query.may_be_weak
+            self.pruning and reach >= PRUNED_REACH and top.k * 8 <= reach and not query.may_be_weak
             and not query.filtered and 0 < query.n_terms <= MT_PRUNED_TERMS
         ):
-            self.bound_terms(query, heap.k)
-        if heap.k:
-            heap.hits = <mt_hit*>malloc(<size_t>heap.k * sizeof(mt_hit))
-            if not heap.hits:
+            self.bound_terms(query, top.k)
+        if top.k:
+            top.hits = <uint64_t*>malloc(<size_t>mt_top_room(top.k) * sizeof(uint64_t))
+            if not top.hits:
                 raise MemoryError
         return 0
 
@@ -536,28 +539,28 @@ cdef class Postings(Matrix):
         """
         cdef int64_t n = len(queries), i, wanted = min(check_count("k", k), self.p.n_docs)
         cdef mt_query* query = <mt_query*>calloc(n + 1, sizeof(mt_query))
-        cdef mt_heap* heap = <mt_heap*>calloc(n + 1, sizeof(mt_heap))
+        cdef mt_top* top = <mt_top*>calloc(n + 1, sizeof(mt_top))
         cdef mt_scratch* scratch = <mt_scratch*>calloc(1, sizeof(mt_scratch))
         try:
-            if not query or not heap or not scratch:
+            if not query or not top or not scratch:
                 raise MemoryError
             self.prepare_tables()
             for i in range(n):
                 terms, weights = queries[i]
-                self.open_query(terms, weights, None, wanted, &query[i], &heap[i])
+                self.open_query(terms, weights, None, wanted, &query[i], &top[i])
             with nogil:
                 for i in range(n):
-                    if heap[i].k:
-                        mt_search(&query[i], scratch, &heap[i])
-            return [hit_arrays(&heap[i]) for i in range(n)]
+                    if top[i].k:
+                        mt_search(&query[i], scratch, &top[i])
+            return [hit_arrays(&top[i]) for i in range(n)]
         finally:
             for i in range(n):
                 if query:
                     free(query[i].terms)
-                if heap:
-                    free(heap[i].hits)
+                if top:
+                    free(top[i].hits)
             free(query)
-            free(heap)
+            free(top)
             free(scratch)
 
     def scores(self, terms, weights=None, *, df=None):
@@ -668,14 +671,14 @@ cdef filter_ids(filter, int64_t n_docs):
     return ids.astype(numpy.uint32)
 
 
-cdef hit_arrays(mt_heap* heap):
-    """(ids, scores) of a sorted heap."""
-    ids = PyByteArray_FromStringAndSize(NULL, 8 * heap.n)
-    scores = PyByteArray_FromStringAndSize(NULL, 4 * heap.n)
+cdef hit_arrays(mt_top* top):
+    """(ids, scores) of hits, best first."""
+    ids = PyByteArray_FromStringAndSize(NULL, 8 * top.n)
+    scores = PyByteArray_FromStringAndSize(NULL, 4 * top.n)
     cdef int64_t* out_ids = <int64_t*><char*>PyByteArray_AS_STRING(ids)
     cdef float* out_scores = <float*><char*>PyByteArray_AS_STRING(scores)
     cdef int64_t i
-    for i in range(heap.n):
-        out_ids[i] = heap.hits[i].doc
-        out_scores[i] = heap.hits[i].score
+    for i in range(top.n):
+        out_ids[i] = mt_hit_doc(top.hits[i])
+        out_scores[i] = mt_hit_score(top.hits[i])
     return numpy_array(ids, "int64"), numpy_array(scores, "float32")

@@ -72,6 +72,8 @@ typedef struct {
     int coded; /* every document has a code */
 } mt_norms;
 
+typedef struct mt_bounds mt_bounds; /* _bounds.h */
+
 /* One term of a query, ready to be scanned. */
 typedef struct {
     const uint8_t *tf;
@@ -85,11 +87,10 @@ typedef struct {
     int64_t term;
     int64_t lo, hi; /* postings of the current window */
     float coef;     /* weight * idf */
-    /* With pruning: largest saturation in the whole list, in each window (NULL: rare), and coef times the
-     * current window's. */
-    float most;
-    const float *window_most;
-    float cap;
+    const mt_bounds *bounds; /* with pruning */
+    float cap;               /* most that it can add in the current window */
+    float probe;             /* cost of looking a document up */
+    int place;               /* its place by caps */
 } mt_term;
 
 static inline int64_t mt_windows(int64_t n_docs) { return (n_docs + MT_WINDOW - 1) >> MT_WINDOW_BITS; }
@@ -212,12 +213,18 @@ static inline int64_t mt_probe(const mt_term *t, int64_t window, uint32_t local)
         lo += ((const uint16_t *)(at + MT_WORDS * 8))[local >> 6] + mt_popcount(word & (bit - 1));
         return lo < hi ? lo : -1;
     }
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (mt_local_id(t, mid) < local)
-            lo = mid + 1;
-        else
-            hi = mid;
+    if (t->ids16) {
+        /* A step is a conditional move: half of the branches would be mispredicted. */
+        const uint16_t *at = t->ids16 + lo;
+        while (hi - lo > 1) {
+            int64_t half = (hi - lo) / 2;
+            at += at[half - 1] < local ? half : 0;
+            hi -= half;
+        }
+        lo = at - t->ids16;
+        lo += lo < t->hi && *at < local;
+    } else {
+        while (lo < hi && mt_local_id(t, lo) < local) lo++;
     }
     return lo < t->hi && mt_local_id(t, lo) == local ? lo : -1;
 }

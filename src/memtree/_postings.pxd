@@ -11,6 +11,8 @@ cdef extern from "_postings.h":
         const int64_t* big_pos
         const uint32_t* big_tf
         int64_t n_big
+    ctypedef struct mt_bounds:
+        float* rank
     ctypedef struct mt_norms:
         const uint16_t* code
         const float* factor
@@ -22,8 +24,8 @@ cdef extern from "_postings.h":
         const mt_norms* norms
         const uint16_t* ids16
         int64_t term, df, lo, hi, pos0
-        float coef, most
-        const float* window_most
+        float coef
+        const mt_bounds* bounds
 
 cdef class Lengths:
     cdef readonly int64_t n_docs, n_fields

@@ -1,0 +1,342 @@
+/* Windowed MaxScore with upper bounds in bytes.
+ *
+ * The terms that together can't lift a document to the bar need no scan of their own (MaxScore: Turtle and Flood,
+ * "Query evaluation: strategies and optimizations", 1995). What the others add is summed up for all documents of the
+ * window in bytes that are rounded up and saturate: from the postings of a rare term, from the row of levels of a
+ * frequent one (64 look-ups in one instruction, as in product quantisation: Andre, Kermarrec and Le Scouarnec, "Cache
+ * locality is not enough", 2015). Only documents whose bytes reach the bar are scored, exactly, in query order.
+ */
+#ifndef MEMTREE_PRUNE_H
+#define MEMTREE_PRUNE_H
+
+#include "_plain.h"
+
+/* Longer queries are scanned. */
+#define MT_PRUNED_TERMS 64
+/* The bar in units of the bytes when their scale is chosen; chosen anew when the bar has grown beyond a byte. */
+#define MT_BAR_UNITS 200
+
+/* What steps take, measured in nanoseconds on one machine; only their ratios matter. */
+#define MT_COST_POSTING 0.9f /* add a posting to an accumulator */
+#define MT_COST_BYTE 1.2f    /* the same to a byte */
+#define MT_COST_HARVEST 0.6f /* look at the accumulator of a posting */
+#define MT_COST_CLEAR 0.4f   /* clear the accumulator of a posting */
+#define MT_COST_LEVEL 1.5f   /* look a document up in a row */
+#define MT_COST_BITMAP 4.0f  /* in a bitmap */
+#define MT_COST_SEARCH 10.0f /* in a list */
+#define MT_COST_SCORE 6.0f   /* the rest of scoring a document */
+#define MT_COST_CHOICE 15.0f /* think about a term in a window */
+/* By path: look at all accumulators of a window; at all its bytes; add a row to them. */
+#ifdef MT_NEON
+static const float MT_COST_COLLECT[] = {1500.0f}, MT_COST_SIFT[] = {400.0f}, MT_COST_ROW[] = {350.0f};
+#else
+static const float MT_COST_COLLECT[] = {2000.0f, 900.0f, 700.0f};
+static const float MT_COST_SIFT[] = {4000.0f, 150.0f, 90.0f};
+static const float MT_COST_ROW[] = {7000.0f, 170.0f, 90.0f};
+#endif
+
+/* Most windows in a row that are scanned because the scan was cheaper before. */
+#define MT_MOST_WAIT 8
+#define MT_LEAST_EXCESS 1.5f
+
+/* How a window is searched. */
+typedef enum { MT_SCAN_ALL, MT_BY_ROWS, MT_BY_POSTINGS } mt_plan;
+
+/* What a pruned search remembers from window to window. */
+typedef struct {
+    int order[MT_PRUNED_TERMS]; /* terms by ascending cap */
+    int with_row[MT_PRUNED_TERMS], n_rows;
+    uint8_t luts[MT_PRUNED_TERMS * MT_LEVELS]; /* a level's value in bytes, for each term with a row */
+    float scale;                               /* of the bytes; 0: not yet chosen */
+    /* The present window: the first `n_rest` terms together can add `rest`, less than the bar. Postings of all terms,
+     * of the others, and of those without a row. */
+    int n_rest;
+    float rest;
+    int64_t total, essential, listed;
+    /* What late windows came to: documents to score, in units of those expected, as the k best of w windows alike lie
+     * evenly in them, and so k / w of the best of w + 1 lie in the next; documents to complete, a posting scanned. */
+    float excess, touched;
+    int scanned, wait; /* how often in a row the scan was cheaper; windows to scan without asking */
+} mt_pruner;
+
+static void mt_prune_start(const mt_query *q, mt_pruner *pr) {
+    int i;
+    memset(pr, 0, sizeof(*pr));
+    pr->excess = MT_LEAST_EXCESS;
+    for (i = 0; i < q->n_terms; i++) {
+        mt_term *t = &q->terms[i];
+        pr->order[i] = i;
+        t->probe = t->bitmaps ? MT_COST_BITMAP : MT_COST_SEARCH;
+        if (t->bounds->row) {
+            t->probe = MT_COST_LEVEL + t->probe * (float)t->df / (float)q->postings->n_docs;
+            pr->with_row[pr->n_rows++] = i;
+        }
+    }
+}
+
+/* Whether to look `n` documents up in a term's postings of the window by scanning these. */
+static inline int mt_by_scan(const mt_term *t, float n, float *cost) {
+    const float scan = (float)(t->hi - t->lo) * (MT_COST_POSTING + MT_COST_CLEAR) + n, probe = n * t->probe;
+    *cost += scan < probe ? scan : probe;
+    return scan < probe;
+}
+
+/* Value in bytes, never too small. */
+static inline uint32_t mt_in_bytes(float value) { return value < 254.0f ? 1 + (uint32_t)value : 255; }
+
+/* The bytes that others must reach when `left` may be added: a little is allowed for the rounding of sums. */
+static inline int mt_without(int least, float left) {
+    return least - (int)mt_in_bytes((left > 0.0f ? left : 0.0f) + 0.01f);
+}
+
+/* Choose the scale of the bytes for a bar; 0 if there is none. */
+static int mt_set_scale(const mt_query *q, mt_pruner *pr, float bar) {
+    int i, level;
+    pr->scale = MT_BAR_UNITS / bar;
+    for (i = 0; i < q->n_terms; i++)
+        if (!(q->terms[i].coef * pr->scale < 1e9f)) return 0;
+    for (i = 0; i < pr->n_rows; i++) {
+        const mt_term *t = &q->terms[pr->with_row[i]];
+        uint8_t *lut = pr->luts + i * MT_LEVELS;
+        const float unit = t->coef * q->slack * pr->scale;
+        lut[0] = 0;
+        for (level = 1; level < MT_LEVELS; level++) lut[level] = (uint8_t)mt_in_bytes(unit * t->bounds->level[level]);
+    }
+    return 1;
+}
+
+static inline void mt_clear_run(const mt_term *t, uint32_t limit, float *acc, uint8_t *sums) {
+    int64_t i;
+    for (i = t->lo; i < t->hi; i++) {
+        uint32_t local = mt_local_id(t, i);
+        if (local >= limit) continue;
+        if (acc)
+            acc[local] = 0.0f;
+        else
+            sums[local] = 0;
+    }
+}
+
+/* Score the documents `ids` of a window, in query order, into `values`. */
+static void mt_score_all(const mt_query *q, int64_t w, uint32_t limit, int64_t n, mt_scratch *s) {
+    const uint32_t doc0 = (uint32_t)(w << MT_WINDOW_BITS);
+    int64_t i, j;
+    memset(s->values, 0, sizeof(float) * (size_t)n);
+    for (j = 0; j < q->n_terms; j++) {
+        const mt_term *t = &q->terms[j];
+        const uint8_t *row = t->bounds->row ? t->bounds->row + w * MT_ROW : NULL;
+        float cost = 0.0f;
+        if (t->lo == t->hi) continue;
+        if (mt_by_scan(t, (float)n, &cost)) {
+            mt_scan(q->postings, t, doc0, limit, s->acc);
+            for (i = 0; i < n; i++) s->values[i] += s->acc[s->ids[i]];
+            mt_clear_run(t, limit, s->acc, NULL);
+            continue;
+        }
+        for (i = 0; i < n; i++) {
+            const uint32_t local = s->ids[i];
+            int64_t at;
+            if (row && !mt_row_level(row, local)) continue;
+            at = mt_probe(t, w, local);
+            if (at >= 0) s->values[i] += t->coef * mt_factor(q->postings, t->norms, t->pos0 + at, doc0 + local);
+        }
+    }
+}
+
+/* Drop candidates that the rest can't lift to `least`: look them up in the rows, then in the lists, strongest first.
+ * Returns how many remain. */
+static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, int64_t w, uint32_t limit, int least, int64_t n,
+                           mt_scratch *s) {
+    const float scale = pr->scale;
+    float left = pr->rest; /* what terms not yet looked up may add */
+    int64_t i, kept;
+    int r;
+    for (r = 0; r < pr->n_rows && n > 0; r++) {
+        const mt_term *t = &q->terms[pr->with_row[r]];
+        const uint8_t *row = t->bounds->row + w * MT_ROW, *lut = pr->luts + r * MT_LEVELS;
+        int bar;
+        if (t->place >= pr->n_rest) continue;
+        left -= t->cap;
+        bar = mt_without(least, left * scale);
+        for (i = kept = 0; i < n; i++) {
+            int sum = s->bytes[i] + lut[mt_row_level(row, s->ids[i])];
+            s->ids[kept] = s->ids[i];
+            s->bytes[kept] = (uint8_t)(sum < 255 ? sum : 255);
+            kept += sum >= bar;
+        }
+        n = kept;
+    }
+    for (r = pr->n_rest - 1; r >= 0 && n > 0; r--) {
+        const mt_term *t = &q->terms[pr->order[r]];
+        float cost = 0.0f;
+        const int scan = mt_by_scan(t, (float)n, &cost);
+        int bar;
+        if (t->bounds->row || t->lo == t->hi) continue;
+        left -= t->cap;
+        bar = mt_without(least, left * scale);
+        if (scan) mt_scan_bytes(q->postings, t, w << MT_WINDOW_BITS, limit, t->coef * scale, s->sums);
+        for (i = kept = 0; i < n; i++) {
+            const uint32_t local = s->ids[i];
+            int sum = s->bytes[i];
+            sum += scan ? s->sums[local] : (int)mt_in_bytes(scale * mt_contribution(q->postings, t, w, local));
+            s->ids[kept] = (uint16_t)local;
+            s->bytes[kept] = (uint8_t)(sum < 255 ? sum : 255);
+            kept += sum >= bar;
+        }
+        if (scan) mt_clear_run(t, limit, NULL, s->sums);
+        n = kept;
+    }
+    return n;
+}
+
+/* Order the terms by what they can add in the window, and part off the rest; then `n_rest` is set. */
+static void mt_part_terms(const mt_query *q, mt_pruner *pr, int64_t w, float bar) {
+    float reach = 0.0f;
+    int j, r;
+    for (j = 0; j < q->n_terms; j++) {
+        const int term = pr->order[j];
+        mt_term *t = &q->terms[term];
+        float most;
+        if (t->ids16) {
+            most = t->bounds->window_most[w];
+        } else {
+            mt_seek(t, w);
+            most = t->lo == t->hi ? 0.0f : t->bounds->rank[0];
+        }
+        t->cap = t->coef * most * q->slack;
+        /* The order of the window before is nearly right. */
+        for (r = j; r > 0 && q->terms[pr->order[r - 1]].cap > t->cap; r--) pr->order[r] = pr->order[r - 1];
+        pr->order[r] = term;
+    }
+    pr->n_rest = 0;
+    pr->rest = 0.0f;
+    for (j = 0; j < q->n_terms; j++) {
+        reach += q->terms[pr->order[j]].cap;
+        if (!(reach < bar)) break;
+        pr->n_rest = j + 1;
+        pr->rest = reach;
+    }
+}
+
+/* Bring the terms to the window and count their postings. */
+static void mt_seek_terms(const mt_query *q, mt_pruner *pr, int64_t w) {
+    int j;
+    pr->total = pr->essential = pr->listed = 0;
+    for (j = 0; j < q->n_terms; j++) {
+        mt_term *t = &q->terms[pr->order[j]];
+        t->place = j;
+        if (t->ids16) mt_seek(t, w);
+        pr->total += t->hi - t->lo;
+        if (j >= pr->n_rest) pr->essential += t->hi - t->lo;
+        if (!t->bounds->row) pr->listed += t->hi - t->lo;
+    }
+}
+
+/* The cheapest way to find the window's best, when `due` documents of it are expected among them. */
+static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, uint32_t limit, float due) {
+    const float share = (float)limit / MT_WINDOW, expected = pr->excess * due;
+    const float total = (float)pr->total, essential = (float)pr->essential, listed = (float)pr->listed;
+    float scan, by_rows, by_postings;
+    int j;
+    scan = total * MT_COST_POSTING +
+           (pr->total < limit / 8 ? total * MT_COST_HARVEST : share * MT_COST_COLLECT[mt_path]);
+    by_rows = listed * MT_COST_BYTE + share * (MT_COST_SIFT[mt_path] + (float)pr->n_rows * MT_COST_ROW[mt_path]) +
+              expected * MT_COST_SCORE;
+    by_postings = essential * MT_COST_BYTE + expected * MT_COST_SCORE +
+                  (pr->essential < limit / 128 ? essential * MT_COST_HARVEST : share * MT_COST_SIFT[mt_path]);
+    for (j = 0; j < q->n_terms; j++) {
+        const mt_term *t = &q->terms[pr->order[j]];
+        mt_by_scan(t, expected, &by_rows);
+        mt_by_scan(t, expected, &by_postings);
+        if (j < pr->n_rest) mt_by_scan(t, pr->touched * essential, &by_postings);
+    }
+    pr->touched *= 0.9f;
+    if (scan < by_postings && (!pr->n_rows || scan < by_rows)) {
+        pr->excess = MT_LEAST_EXCESS + 0.9f * (pr->excess - MT_LEAST_EXCESS);
+        if (pr->scanned < MT_MOST_WAIT && scan < 10.0f * (float)q->n_terms * MT_COST_CHOICE) pr->scanned++;
+        pr->wait = pr->scanned;
+        return MT_SCAN_ALL;
+    }
+    pr->scanned = 0;
+    return pr->n_rows && by_rows < by_postings ? MT_BY_ROWS : MT_BY_POSTINGS;
+}
+
+/* Candidates: documents whose bytes, over all terms, reach `least`; returns how many. */
+static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, int64_t w, uint32_t limit, int least,
+                               mt_scratch *s) {
+    const uint8_t *rows[MT_PRUNED_TERMS];
+    int j;
+    for (j = 0; j < pr->n_rows; j++) rows[j] = q->terms[pr->with_row[j]].bounds->row + w * MT_ROW;
+    for (j = 0; j < q->n_terms; j++) {
+        const mt_term *t = &q->terms[j];
+        if (!t->bounds->row)
+            mt_scan_bytes(q->postings, t, w << MT_WINDOW_BITS, limit, t->coef * pr->scale, s->sums);
+    }
+    return MT_SIFT[mt_path](s->sums, (limit + 127) / 128 * 128, rows, pr->luts, pr->n_rows, least, s->ids, s->bytes);
+}
+
+/* The same from the postings of the essential terms; the rest is looked up for what they leave possible. */
+static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, int64_t w, uint32_t limit, int least,
+                                   mt_scratch *s) {
+    const int need = mt_without(least, pr->rest * pr->scale), reach = need > 1 ? need : 1;
+    int64_t i, n = 0;
+    int j;
+    for (j = pr->n_rest; j < q->n_terms; j++) {
+        const mt_term *t = &q->terms[pr->order[j]];
+        mt_scan_bytes(q->postings, t, w << MT_WINDOW_BITS, limit, t->coef * pr->scale, s->sums);
+    }
+    if (pr->essential < limit / 128) {
+        for (j = pr->n_rest; j < q->n_terms; j++) {
+            const mt_term *t = &q->terms[pr->order[j]];
+            for (i = t->lo; i < t->hi; i++) {
+                const uint32_t local = mt_local_id(t, i);
+                if (local >= limit) continue;
+                s->ids[n] = (uint16_t)local;
+                s->bytes[n] = s->sums[local];
+                n += s->sums[local] >= reach;
+                s->sums[local] = 0;
+            }
+        }
+    } else {
+        n = MT_SIFT[mt_path](s->sums, (limit + 127) / 128 * 128, NULL, NULL, 0, reach, s->ids, s->bytes);
+    }
+    pr->touched = (float)n / (float)pr->essential;
+    return pr->n_rest ? mt_complete(q, pr, w, limit, least, n, s) : n;
+}
+
+/* Skip the window or prune it; 0 if it is to be scanned. */
+static int mt_prune_window(const mt_query *q, mt_pruner *pr, int64_t w, uint32_t limit, mt_scratch *s, mt_top *top) {
+    const uint32_t doc0 = (uint32_t)(w << MT_WINDOW_BITS);
+    const float due = w ? (float)top->k / (float)w : 2.0f * (float)top->k;
+    float bar = mt_least(q, top);
+    int64_t i, n;
+    int least;
+    mt_plan plan;
+    if (pr->wait > 0) {
+        pr->wait--;
+        return 0;
+    }
+    /* Sums in another order differ by at most a few rounding errors. */
+    bar -= (float)(q->n_terms + 4) * 1.2e-7f * (bar + fabsf(q->base));
+    if (!(bar > 1e-37f && bar < 1e37f)) return 0;
+    mt_part_terms(q, pr, w, bar);
+    if (pr->n_rest == q->n_terms) return 1;
+    mt_seek_terms(q, pr, w);
+    plan = mt_choose(q, pr, limit, due);
+    if (plan == MT_SCAN_ALL || (!(pr->scale * bar <= 254.0f && pr->scale > 0.0f) && !mt_set_scale(q, pr, bar)))
+        return 0;
+    least = (int)(pr->scale * bar * (1.0f - 1e-6f));
+    n = plan == MT_BY_ROWS ? mt_find_by_rows(q, pr, w, limit, least, s)
+                           : mt_find_by_postings(q, pr, w, limit, least, s);
+    pr->excess = 0.5f * (pr->excess + (float)n / due);
+    if (pr->excess < MT_LEAST_EXCESS) pr->excess = MT_LEAST_EXCESS;
+    mt_score_all(q, w, limit, n, s);
+    for (i = 0; i < n; i++) {
+        if (!(s->values[i] >= mt_least(q, top))) continue;
+        if (q->n_removed && mt_is_removed(q, doc0 + s->ids[i])) continue;
+        mt_offer(top, s->values[i] + q->base, doc0 + s->ids[i]);
+    }
+    return 1;
+}
+
+#endif
