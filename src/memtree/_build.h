@@ -144,26 +144,29 @@ static inline void mt_put_id(const mt_postings *p, uint8_t *ids, int64_t term, i
         parts.ids16[at] = (uint16_t)(doc & (MT_WINDOW - 1));
 }
 
-/* Set each word's rank, once all bits of the windowed terms are set. */
+/* Set the bits of one window of a term with bitmaps, and each word's rank, once its ids are there. */
+static void mt_finish_window(const mt_block_parts *parts, int64_t window) {
+    uint64_t *bits = (uint64_t *)(parts->bitmaps + window * MT_BITMAP);
+    uint16_t *rank = (uint16_t *)(bits + MT_WORDS);
+    uint16_t before = 0;
+    int64_t i;
+    memset(bits, 0, MT_BITMAP);
+    for (i = parts->offsets[window]; i < (int64_t)parts->offsets[window + 1]; i++)
+        bits[parts->ids16[i] >> 6] |= (uint64_t)1 << (parts->ids16[i] & 63);
+    for (i = 0; i < MT_WORDS; i++) {
+        rank[i] = before;
+        before = (uint16_t)(before + mt_popcount(bits[i]));
+    }
+}
+
 static void mt_finish_bitmaps(const mt_postings *p, uint8_t *ids) {
-    int64_t t, w, i, j;
+    int64_t t, w;
     for (t = 0; t < p->n_terms; t++) {
         int64_t df = p->indptr[t + 1] - p->indptr[t];
         mt_block_parts parts;
         if (df < p->bitmap_min || df < p->windowed_min) continue;
         parts = mt_parts(p, ids, t);
-        for (w = 0; w < p->n_windows; w++) {
-            uint64_t *bits = (uint64_t *)(parts.bitmaps + w * MT_BITMAP);
-            uint16_t *rank = (uint16_t *)(bits + MT_WORDS);
-            uint16_t before = 0;
-            memset(bits, 0, MT_BITMAP);
-            for (i = parts.offsets[w]; i < (int64_t)parts.offsets[w + 1]; i++)
-                bits[parts.ids16[i] >> 6] |= (uint64_t)1 << (parts.ids16[i] & 63);
-            for (j = 0; j < MT_WORDS; j++) {
-                rank[j] = before;
-                before = (uint16_t)(before + mt_popcount(bits[j]));
-            }
-        }
+        for (w = 0; w < p->n_windows; w++) mt_finish_window(&parts, w);
     }
 }
 

@@ -41,6 +41,40 @@ def count_values(rows, Py_ssize_t n):
     return out
 
 
+def rank_values(uint32_t[::1] data, Py_ssize_t n):
+    """Replace each value, all below `n`, by its rank among the values that are there.
+
+    Returns
+    -------
+    array of uint32
+        The values that are there, ascending.
+    """
+    cdef c_array.array out
+    cdef uint32_t* rank = <uint32_t*> calloc(n + 1, sizeof(uint32_t))
+    cdef Py_ssize_t i, found = 0
+    if rank == NULL:
+        raise MemoryError
+    try:
+        for i in range(data.shape[0]):
+            if data[i] >= <size_t> n:
+                raise ValueError(f"value {data[i]} is not below {n}")
+            rank[data[i]] = 1
+        for i in range(n):
+            found += rank[i]
+        out = c_array.clone(WORD, found, False)
+        found = 0
+        for i in range(n):
+            if rank[i]:
+                out.data.as_uints[found] = <uint32_t> i
+                rank[i] = <uint32_t> found
+                found += 1
+        for i in range(data.shape[0]):
+            data[i] = rank[data[i]]
+    finally:
+        free(rank)
+    return out
+
+
 def join_rows(const int64_t[::1] indptr, const uint32_t[::1] data, const int64_t[::1] out_indptr,
               const uint32_t[::1] members):
     """Rows made by chaining other rows.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtree._bm25 import Postings
+from memtree._merge import merge
 
 NONE = np.zeros(0, np.uint32)
 
@@ -145,29 +146,14 @@ def from_rows(rows) -> Segment:
     return Segment(postings, np.array([doc for doc, _ in rows], np.int64), columns)
 
 
-def merged(segments, n_rows: int, n_terms: int):
+def merged(segments, n_rows: int, n_terms: int) -> Segment:
     """All documents that are there in one segment, each at the row of its id; the other rows are empty."""
-    from scipy.sparse import coo_array
+    return Segment(merge(segments, n_rows, n_terms, _in_memory, _nothing))
 
-    docs, terms, counts = [], [], []
-    for segment in segments:
-        indptr, indices, tf = segment.postings.to_csc()
-        is_there = np.ones(segment.postings.n_docs, bool)
-        is_there[segment.removed] = False
-        keep = is_there[indices]
-        column = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))[keep]
-        docs.append(segment.documents(indices[keep].astype(np.int64)))
-        terms.append(column if segment.columns is None else segment.columns[column].astype(np.int64))
-        counts.append(tf[keep])
-    coordinates = (np.concatenate(docs), np.concatenate(terms))
-    matrix = coo_array((np.concatenate(counts), coordinates), shape=(n_rows, n_terms)).tocsc()
-    matrix.sort_indices()
-    return Segment(
-        Postings.from_csc(
-            matrix.indptr.astype(np.int64),
-            matrix.indices.astype(np.uint32),
-            matrix.data.astype(np.uint32),
-            n_rows,
-            (0, n_terms),
-        )
-    )
+
+def _in_memory(sizes: dict[str, int]) -> dict[str, bytearray]:
+    return {name: bytearray(size) for name, size in sizes.items()}
+
+
+def _nothing() -> None:
+    pass

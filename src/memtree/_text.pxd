@@ -9,6 +9,7 @@ cdef extern from "_strings.h" nogil:
         uint64_t n_slots
         uint64_t seed
         uint64_t text_size
+        uint64_t text_capacity
         uint32_t* start
         uint8_t* tag
         uint8_t* text

@@ -8,14 +8,14 @@ from array import array
 
 from cpython cimport array as c_array
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport uint8_t, uint32_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uintptr_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from memtree._korean cimport Candidates
 from memtree._terms cimport Terms, clear_terms, decode, free_terms
 from memtree._text cimport (
-    LATIN, NO_ID, Scanner, Strings, free_scanner, prepare, scan_text, strings_free, strings_get,
+    LATIN, NO_ID, Scanner, Strings, free_scanner, prepare, scan_text, strings_clear, strings_free, strings_get,
     strings_init, strings_intern,
 )
 from memtree._tokens cimport drop_stop_words, surface_terms
@@ -24,11 +24,12 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object)
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
+    Py_ssize_t Py_SIZE(object) nogil
 
 cdef c_array.array WORD = array("I")
 
 cdef enum:
-    MAX_PENDING = 1 << 20       # surfaces scanned but not yet turned into ids
+    MAX_PENDING = 1 << 18       # surfaces scanned but not yet turned into ids
 
 
 cdef struct Vector:
@@ -52,19 +53,15 @@ cdef inline int reserve(Vector* vector, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-cdef array_of(Vector* vector):
-    """Hand over the items as an array, and begin anew."""
-    cdef c_array.array out = c_array.clone(WORD, vector.n, False)
-    if vector.n:
-        memcpy(out.data.as_uints, vector.items, vector.n * sizeof(uint32_t))
-    vector.n = 0
-    return out
-
-
 cdef class TokenIds:
     """A vocabulary that grows while documents are read.
 
     Not safe for use by several threads at once.
+
+    Parameters
+    ----------
+    memo_bytes : int
+        Words whose analysis is remembered; when they take about so much memory, all are forgotten.
     """
 
     cdef Strings surfaces
@@ -79,15 +76,19 @@ cdef class TokenIds:
     cdef Strings words              # tokens, numbered as they were analysed
     cdef Vector id_of_word          # `NO_ID` if no document has it so far
     cdef Vector word_of_id
-    cdef Vector lengths, tokens     # of the documents read since `take`
+    cdef c_array.array lengths, tokens      # of the documents read since `take`,
+    cdef Py_ssize_t n_documents, n_tokens   # and how many there are: the arrays are larger
+    cdef Py_ssize_t memo_bytes
     cdef Candidates work
 
-    def __cinit__(self):
+    def __cinit__(self, Py_ssize_t memo_bytes=1 << 28):
         cdef uintptr_t seed = <uintptr_t> <void*> self
         if strings_init(&self.surfaces, 64, seed) or strings_init(&self.words, 64, seed):
             raise MemoryError
         self.scanner.known = &self.surfaces
         self.scanner.adds = True
+        self.lengths, self.tokens = c_array.clone(WORD, 0, False), c_array.clone(WORD, 0, False)
+        self.memo_bytes = memo_bytes
 
     def __dealloc__(self):
         strings_free(&self.surfaces)
@@ -100,8 +101,6 @@ cdef class TokenIds:
         free(self.is_numbered)
         free(self.id_of_word.items)
         free(self.word_of_id.items)
-        free(self.lengths.items)
-        free(self.tokens.items)
 
     def __len__(self):
         """Number of different tokens."""
@@ -122,12 +121,12 @@ cdef class TokenIds:
         """Read a document given as an iterable of str; on an error there is no document."""
         cdef Py_ssize_t before
         self.number_texts()
-        before = self.tokens.n
+        before = self.n_tokens
         try:
             for token in tokens:
                 self.add_token(token)
         except BaseException:
-            self.tokens.n = before
+            self.n_tokens = before
             raise
         self.end_document(before)
 
@@ -141,15 +140,23 @@ cdef class TokenIds:
         else:
             encoded = (<str> token).encode("utf-8", "surrogatepass")
             word = self.intern(encoded, len(encoded))
-        reserve(&self.tokens, 1)
-        self.tokens.items[self.tokens.n] = self.number(word)
-        self.tokens.n += 1
+        self.reserve_tokens(1)
+        self.tokens.data.as_uints[self.n_tokens] = self.number(word)
+        self.n_tokens += 1
         return 0
 
     cdef int end_document(self, Py_ssize_t before) except -1 nogil:
-        reserve(&self.lengths, 1)
-        self.lengths.items[self.lengths.n] = <uint32_t> (self.tokens.n - before)
-        self.lengths.n += 1
+        if self.n_documents == Py_SIZE(self.lengths):
+            with gil:
+                c_array.resize_smart(self.lengths, self.n_documents + 64)
+        self.lengths.data.as_uints[self.n_documents] = <uint32_t> (self.n_tokens - before)
+        self.n_documents += 1
+        return 0
+
+    cdef inline int reserve_tokens(self, Py_ssize_t n) except -1 nogil:
+        if self.n_tokens + n > Py_SIZE(self.tokens):
+            with gil:
+                c_array.resize_smart(self.tokens, self.n_tokens + n + (self.n_tokens >> 3) + 1024)
         return 0
 
     cdef uint32_t intern(self, const uint8_t* text, size_t length) except? 0:
@@ -185,10 +192,14 @@ cdef class TokenIds:
                 start = self.text_ends.items[i]
         self.text_ends.n = 0
         self.scanner.n = 0
+        if self.memo_size() > self.memo_bytes:
+            strings_clear(&self.surfaces)
+            self.term_ends.n = self.terms.n = 0
+            self.n_surfaces = 0
         return 0
 
     cdef int number_text(self, uint32_t* ids, Py_ssize_t n) except -1 nogil:
-        cdef Py_ssize_t i, j, first, size, before = self.tokens.n
+        cdef Py_ssize_t i, j, first, size, before = self.n_tokens
         cdef uint32_t id
         cdef uint32_t* out
         drop_stop_words(&self.surfaces, self.is_stop, ids, n)
@@ -202,11 +213,11 @@ cdef class TokenIds:
                 for j in range(first, first + size):
                     self.terms.items[j] = self.number(self.terms.items[j])
                 self.is_numbered[id] = True
-            reserve(&self.tokens, size)
-            out = self.tokens.items + self.tokens.n
+            self.reserve_tokens(size)
+            out = self.tokens.data.as_uints + self.n_tokens
             for j in range(size):
                 out[j] = self.terms.items[first + j]
-            self.tokens.n += size
+            self.n_tokens += size
         return self.end_document(before)
 
     cdef int analyse_surfaces(self) except -1:
@@ -285,7 +296,65 @@ cdef class TokenIds:
             Number of tokens of each document, and the ids of all of them in order.
         """
         self.number_texts()
-        return array_of(&self.lengths), array_of(&self.tokens)
+        found = self.lengths, self.tokens
+        c_array.resize(self.lengths, self.n_documents)
+        c_array.resize(self.tokens, self.n_tokens)
+        self.lengths, self.tokens = c_array.clone(WORD, 0, False), c_array.clone(WORD, 0, False)
+        self.n_documents = self.n_tokens = 0
+        return found
+
+    def forget(self):
+        """Free what only reading more documents would need."""
+        self.number_texts()
+        strings_free(&self.surfaces)
+        free_scanner(&self.scanner)
+        if strings_init(&self.surfaces, 64, self.words.seed):
+            raise MemoryError
+        self.term_ends.n = self.terms.n = 0
+        self.n_surfaces = 0
+
+    cdef Py_ssize_t memo_size(self) noexcept:
+        return strings_size(&self.surfaces) + 4 * (self.terms.n + self.term_ends.n) + 2 * self.n_surfaces
+
+    @property
+    def n_read(self):
+        """tuple of int: documents read since `take`, and their tokens, as far as these are known."""
+        return self.n_documents + self.text_ends.n, self.n_tokens + self.scanner.n
+
+    @property
+    def size_bytes(self):
+        """Memory in use, without that of the documents read since `take`; what is to come soon included."""
+        return strings_size(&self.words) + 8 * self.id_of_word.n + self.memo_size()
+
+    def text_size(self):
+        """Bytes of all tokens in UTF-8."""
+        cdef Py_ssize_t id, total = 0
+        cdef size_t length
+        for id in range(self.word_of_id.n):
+            strings_get(&self.words, self.word_of_id.items[id], &length)
+            total += length
+        return total
+
+    def write_words(self, uint8_t[::1] text, int64_t[::1] ends):
+        """Write all tokens in UTF-8, one after the other by id, and where each ends.
+
+        Parameters
+        ----------
+        text : writable buffer of uint8, shape (text_size(),)
+        ends : writable buffer of int64, shape (len(self),)
+        """
+        cdef Py_ssize_t id
+        cdef int64_t end = 0
+        cdef size_t length
+        cdef const uint8_t* word
+        if text.shape[0] != self.text_size() or ends.shape[0] != self.word_of_id.n:
+            raise ValueError("the buffers do not fit the tokens")
+        for id in range(self.word_of_id.n):
+            word = strings_get(&self.words, self.word_of_id.items[id], &length)
+            if length:
+                memcpy(&text[end], word, length)
+            end += length
+            ends[id] = end
 
     def vocabulary(self):
         """dict: token to id, in the order of the ids."""
@@ -297,6 +366,14 @@ cdef class TokenIds:
             text = strings_get(&self.words, self.word_of_id.items[id], &length)
             found[decode(text, length)] = id
         return found
+
+
+cdef Py_ssize_t strings_size(const Strings* strings) noexcept:
+    """Memory of a table of strings; where it is about to grow, also the slots of double size."""
+    cdef Py_ssize_t n_slots = strings.n_slots
+    if strings.n > strings.capacity - strings.capacity // 8:
+        n_slots *= 3
+    return strings.text_size + 5 * <Py_ssize_t> strings.n + 8 * n_slots
 
 
 cdef inline bint is_small(const uint8_t* text, size_t length) noexcept nogil:

@@ -13,7 +13,9 @@ from memtree import _segments
 from memtree._bm25 import Postings
 from memtree._rows import indptr_of
 from memtree._segments import Generation, Segment
+from memtree._streaming import write_index
 from memtree._token_ids import TokenIds
+from memtree._words import read_words, word_parts
 from memtree.errors import IndexFileError
 
 KIND = "bm25"
@@ -128,6 +130,47 @@ class BM25:
             )
         )
         return self
+
+    @classmethod
+    def build(cls, path, source, *, memory=1 << 30, progress=None, analyzer=None, **params) -> BM25:
+        """Index more than fits in memory, into a file; the result is that of `from_tokens` and `save`, to the byte.
+
+        Documents are read one by one. What they need beyond `memory` waits beside `path` and is gone at the end.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            File of the index; appears when it is complete.
+        source : iterable of str, or of sequences of str
+            Texts or tokens; for files see `memtree.documents`.
+        memory : int
+            Bytes that the build may use, at least 64 MiB; a single document must fit.
+        progress : True or callable, optional
+            Show a bar (needs tqdm), or call ``progress(done, total)`` now and then; `total` may be None.
+        analyzer, **params
+            As in `from_texts`.
+
+        Returns
+        -------
+        BM25
+            The index, opened by mmap.
+
+        Raises
+        ------
+        MemtreeError
+            The different tokens alone need more than `memory` (some 50 to 130 bytes each).
+        WriteError
+            The disk is full. What was at `path` is still there.
+        LockError
+            Another build of the same file is running.
+        """
+        self = cls(analyzer=analyzer, **params)
+        write_index(path, source, KIND, self._head, analyzer, memory, progress)
+        return cls.load(path, analyzer=analyzer)
+
+    def _head(self, n_docs, holes=()) -> bytes:
+        """Description of the index for its file."""
+        return json.dumps({"params": self._params, "n_docs": n_docs, "holes": sorted(holes)}).encode()
 
     def _analyse(self, text, is_query):
         if self._analyzer is not None:
@@ -407,15 +450,10 @@ class BM25:
 
         with self._lock:
             generation, words = self._compacted(), self.vocabulary
-            head = {"params": self._params, "n_docs": generation.n_docs, "holes": sorted(self._holes())}
             parts = dict(generation.segments[0].postings.to_parts("bm25."))
             if words is not None:
-                if not all(isinstance(word, str) for word in words):
-                    raise TypeError("only an index whose tokens are str can be saved")
-                encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-                parts["words"] = b"".join(encoded)
-                parts["word_ends"] = np.cumsum([len(word) for word in encoded], dtype=np.int64).tobytes()
-            parts["head"] = json.dumps(head).encode()
+                parts.update(word_parts(words))
+            parts["head"] = self._head(generation.n_docs, self._holes())
             write_sections(path, KIND, parts)
 
     @classmethod
@@ -442,20 +480,9 @@ class BM25:
             raise IndexFileError(f"index file has no valid description: {error}", path) from None
         self._words = None
         if "words" in parts:
-            self._stored_words = lambda: _read_words(parts["words"], parts["word_ends"], path)
+            self._stored_words = lambda: read_words(parts, path)
         self._set_single(Postings.from_parts(parts, "bm25."), n_docs)
         return self
-
-
-def _read_words(words, ends, path) -> dict:
-    blob, start = bytes(words), 0
-    found: dict[str, int] = {}
-    if len(ends) % 8:
-        raise IndexFileError("index file has a damaged vocabulary", path)
-    for end in memoryview(ends).cast("B").cast("q"):
-        found[blob[start:end].decode("utf-8", "surrogatepass")] = len(found)
-        start = end
-    return found
 
 
 def _allowed(filter, n_rows):

@@ -17,8 +17,8 @@ import os
 import struct
 import zlib
 
-from memtree.errors import IndexFileError
-from memtree.files import write_atomic
+from memtree.errors import IndexFileError, WriteError
+from memtree.files import remove, replace, sync_folder, write_atomic
 
 MAGIC = b"MEMTREE\0"
 VERSION = 1
@@ -43,7 +43,7 @@ def _name(text: str, size: int, what: str) -> bytes:
     return encoded
 
 
-def write_sections(path, kind: str, parts) -> None:
+def write_sections(path, kind: str, parts, sync: bool = True) -> None:
     """Write a container atomically: afterwards `path` holds the new file or, on failure, the old one.
 
     Parameters
@@ -53,6 +53,8 @@ def write_sections(path, kind: str, parts) -> None:
         What the file is, at most 16 bytes; `open_sections` asks for the same.
     parts : mapping of str to bytes-like
         Contiguous buffers by section name (at most 40 bytes each).
+    sync : bool
+        Flush it to disk before returning.
 
     Raises
     ------
@@ -61,28 +63,114 @@ def write_sections(path, kind: str, parts) -> None:
     ValueError
         A name or the number of sections does not fit the format.
     """
-    if len(parts) > MAX_SECTIONS:
-        raise ValueError(f"at most {MAX_SECTIONS} sections, not {len(parts)}")
-    views = [(_name(name, 40, "section name"), memoryview(part).cast("B")) for name, part in parts.items()]
-    offset = _HEADER.size + len(views) * _ENTRY.size
-    table = []
-    for name, view in views:
-        offset = _aligned(offset)
-        table.append((name, offset, len(view), zlib.crc32(view)))
-        offset += len(view)
-    entries = b"".join(_ENTRY.pack(*entry, 0) for entry in table)
-    fields = (MAGIC, VERSION, BYTE_ORDER, _name(kind, 16, "kind"), offset, len(views))
-    crc = zlib.crc32(entries, zlib.crc32(_HEADER.pack(*fields, 0)))
+    views = {name: memoryview(part).cast("B") for name, part in parts.items()}
+    places, size = _places({name: len(view) for name, view in views.items()})
+    header = _header(kind, places, size, [zlib.crc32(view) for view in views.values()])
 
     def chunks():
-        yield _HEADER.pack(*fields, crc) + entries
-        end = _HEADER.size + len(entries)
-        for (_, start, size, _), (_, view) in zip(table, views, strict=True):
+        yield header
+        end = len(header)
+        for (_, start, length), view in zip(places, views.values(), strict=True):
             yield bytes(start - end)
             yield view
-            end = start + size
+            end = start + length
 
-    write_atomic(os.fspath(path), chunks())
+    write_atomic(os.fspath(path), chunks(), sync)
+
+
+def _places(sizes: dict[str, int]) -> tuple[list[tuple[bytes, int, int]], int]:
+    """Encoded name, offset and size of each section, and the size of the file."""
+    if len(sizes) > MAX_SECTIONS:
+        raise ValueError(f"at most {MAX_SECTIONS} sections, not {len(sizes)}")
+    end = _HEADER.size + len(sizes) * _ENTRY.size
+    places = []
+    for name, size in sizes.items():
+        start = _aligned(end)
+        places.append((_name(name, 40, "section name"), start, size))
+        end = start + size
+    return places, end
+
+
+def _header(kind: str, places, size: int, crcs) -> bytes:
+    entries = b"".join(_ENTRY.pack(*place, crc, 0) for place, crc in zip(places, crcs, strict=True))
+    fields = (MAGIC, VERSION, BYTE_ORDER, _name(kind, 16, "kind"), size, len(places))
+    crc = zlib.crc32(entries, zlib.crc32(_HEADER.pack(*fields, 0)))
+    return _HEADER.pack(*fields, crc) + entries
+
+
+class NewSections:
+    """A container that is made in place, so that it may be larger than memory: an open file, to be filled by parts.
+
+    Parameters
+    ----------
+    path : str
+        A temporary file, on the disk of the final one.
+    kind : str
+    sizes : dict of str to int
+        Bytes of each section; all are zero at first.
+
+    Raises
+    ------
+    WriteError
+        There is no room on the disk.
+    """
+
+    def __init__(self, path: str, kind: str, sizes: dict[str, int]):
+        self._path, self._kind = path, kind
+        self._places, self._size = _places(sizes)
+        try:
+            with open(path, "w+b") as stream:
+                _reserve(stream, self._size)
+                self._map = mmap.mmap(stream.fileno(), self._size)
+        except OSError as error:
+            remove(path)
+            raise WriteError(f"can't write the file: {error.strerror or error}", path=path) from error
+
+    def parts(self) -> dict[str, memoryview]:
+        """The sections by name, writable, where they lie in the file."""
+        view = memoryview(self._map)
+        return {name.decode(): view[start : start + size] for name, start, size in self._places}
+
+    def release(self) -> None:
+        """Let go of the memory of what was read or written so far; it stays in the file."""
+        _release(self._map)
+
+    def commit(self, path: str) -> None:
+        """Give the file its header and its name; `parts` must not be in use any more."""
+        crcs = []
+        for _, start, size in self._places:
+            crc = 0
+            for at in range(start, start + size, CHECKED_SIZE_BYTES // 4):
+                crc = zlib.crc32(self._map[at : min(at + CHECKED_SIZE_BYTES // 4, start + size)], crc)
+                self.release()
+            crcs.append(crc)
+        header = _header(self._kind, self._places, self._size, crcs)
+        self._map[: len(header)] = header
+        try:
+            self._map.flush()
+            self._map.close()
+            with open(self._path, "r+b") as stream:
+                os.fsync(stream.fileno())
+            replace(self._path, path)
+            sync_folder(os.path.dirname(path))
+        except OSError as error:
+            raise WriteError(f"can't write the file: {error.strerror or error}", path=path) from error
+
+
+def _reserve(stream, size: int) -> None:
+    """Make a file of zeros that has its room on the disk: writing to the mapping can't fail later."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(stream.fileno(), 0, size)
+        return
+    zeros = bytes(1 << 20)
+    for start in range(0, size, len(zeros)):
+        stream.write(zeros[: size - start])
+    stream.flush()
+
+
+def _release(mapping) -> None:
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def open_sections(path, kind: str) -> Sections:
@@ -174,6 +262,10 @@ class Sections:
             if zlib.crc32(self._data[offset : offset + size]) != crc:
                 message = f"index file section {name!r} fails its checksum"
                 raise IndexFileError(message, self.path, remedy=_REMEDY)
+
+    def release(self) -> None:
+        """Let go of the memory of what was read so far; it is read again from the file if need be."""
+        _release(self._data.obj)
 
     def close(self) -> None:
         """Let go of the mapping; it ends once no array uses it any more."""
