@@ -6,6 +6,7 @@ memory, threads or garbage collector is another's.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
 import importlib.metadata
@@ -50,7 +51,7 @@ class Base:
     most_docs: int | None = None
     too_large = ""  # why not more
     in_memory = False  # can't be opened from its files, or is slower then: searched where it was built
-    index_of = ""  # another engine whose files it opens
+    index_of = ""  # what its files are called, if engines share them
 
     def __init__(self, name: str):
         self.name = name
@@ -195,7 +196,6 @@ class _Worker:
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
         seconds = self.engine.build(Collection(collection_folder), folder)
-        gc.collect()
         return seconds, self.engine.size(folder)
 
     def open(self, folder: Path) -> None:
@@ -220,7 +220,7 @@ class _Worker:
             done += 1
             if perf_counter() - begun > budget:
                 break
-        gc.collect()
+        _give_back()
         return done, _resident() - self.before, self.engine.note
 
     def time(self, queries: Sequence[list[str]], budget: float) -> list[int]:
@@ -247,6 +247,14 @@ class _Worker:
 
     def hits(self, queries: Sequence[list[str]]) -> list[tuple[list[int], list[float]]]:
         return [self.engine.hits(self.engine.search(query)) for query in queries]
+
+
+def _give_back() -> None:
+    """Return to the system what was freed, so that an engine that has built here is not charged for it."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim:
+        trim(0)
 
 
 def _resident() -> int:

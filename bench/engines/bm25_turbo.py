@@ -11,6 +11,8 @@ class Engine(Base):
     modules = ("bm25_turbo_python",)
     package = "bm25-turbo"
     in_memory = True
+    most_docs = 1_000_000
+    too_large = "builds in memory, some 6 GB for 10^6 documents"
 
     def build(self, collection, folder):
         from bm25_turbo_python import BM25

@@ -1,4 +1,4 @@
-"""bm25s with its numpy and its numba backend, both on the index that the latter builds."""
+"""bm25s with its numpy and its numba backend, both on the same index."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class _Rows:
 
 class Engine(Base):
     package = "bm25s"
+    index_of = "bm25s"
 
     def __init__(self, name):
         super().__init__(name)
