@@ -80,3 +80,80 @@ def test_an_unknown_file_is_named(bank):
     assert status == 2
     assert "knowledge/none.md" in err
     assert "Traceback" not in err
+
+
+def test_one_bad_file_does_not_keep_the_others_from_being_split(bank):
+    guide = (bank / "knowledge" / "guide.md").read_bytes()
+    for name in ("가.md", "나.MD", "b.md"):
+        (bank / name).write_bytes(guide)
+    (bank / "b").write_text("이 파일이 길을 막는다.", encoding="utf-8")
+    status, out, err = call(bank, "split")
+    assert status == 2
+    assert err.startswith("b.md: not split: ")
+    assert "is in the way of the folder that the parts would lie in (rename it)" in err
+    assert "Traceback" not in err
+    for name in ("knowledge/guide.md", "가.md", "나.MD"):
+        assert f"{name}: " in out
+    assert sorted(path.name for path in bank.iterdir() if path.is_dir() and path.name[0] != ".") == ["knowledge", "가", "나"]
+    assert (bank / "b.md").read_bytes() == guide
+    status, out, err = call(bank, "split", "--json")
+    assert (status, err) == (2, "")
+    assert [failure["path"] for failure in json.loads(out)["failures"]] == ["b.md"]
+    assert call(bank, "split", "--dry-run")[0] == 2
+    status, out, err = call(bank, "watch-size", "--split")
+    assert status == 2
+    assert err.startswith("b.md: not split: ")
+    assert "1 over 15.0 KiB" in out
+
+
+def test_parts_are_as_private_as_the_file(bank):
+    guide = bank / "knowledge" / "guide.md"
+    guide.chmod(0o600)
+    assert call(bank, "split")[0] == 0
+    parts = list((bank / "knowledge" / "guide").iterdir())
+    assert {path.stat().st_mode & 0o777 for path in (guide, *parts)} == {0o600}
+    assert call(bank, "undo")[0] == 0
+    assert guide.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_of_parts_that_leads_out_is_refused(bank, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (bank / "knowledge" / "guide").symlink_to(outside)
+    before = contents(bank)
+    for arguments in (("split",), ("split", "--dry-run")):
+        status, _, err = call(bank, *arguments)
+        assert status == 2
+        assert "leads out of" in err
+    assert contents(bank) == before
+    assert list(outside.iterdir()) == []
+
+
+def test_a_file_behind_a_linked_folder_is_split_where_it_lies(bank):
+    (bank / "alias").symlink_to(bank / "knowledge")
+    assert call(bank, "split", "alias/guide.md")[0] == 0
+    assert len(list((bank / "knowledge" / "guide").iterdir())) > 2
+    assert "(guide/02-3장-설정.md#3장-설정)" in (bank / "knowledge" / "git.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("given", ["bank/knowledge/guide.md", "knowledge/guide.md", "guide.md", "../knowledge/guide.md", "ABSOLUTE"])
+def test_paths_as_a_shell_completes_them(tmp_path, bank, given):
+    """From the workspace, from a folder of the bank, or absolute."""
+    root = tmp_path / "w"
+    (root / "memory").mkdir(parents=True)
+    (tmp_path / "knowledge").rename(tmp_path / "k")
+    (root / "bank").mkdir()
+    (tmp_path / "k").rename(root / "bank" / "knowledge")
+    given = given.replace("ABSOLUTE", str(root / "bank" / "knowledge" / "guide.md"))
+    for start, arguments in ((root, ["get", given]), (root / "bank" / "knowledge", ["split", "--dry-run", given])):
+        if given.startswith(("guide", "..")) and start == root:
+            continue
+        done = subprocess.run([sys.executable, "-m", "memtree", *arguments], cwd=start, capture_output=True, text=True,
+                              encoding="utf-8", check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(("# 안내", "bank/knowledge/guide.md: "))
+    status, out, _ = call(root, "recall", "셋째", "--under", "bank/knowledge", "--json")
+    assert status == 0
+    assert json.loads(out)["hits"][0]["path"] == "knowledge/git.md"
+    status, _, err = call(root, "split", "../outside.md")
+    assert status == 2
+    assert "'..' is not allowed" in err

@@ -169,7 +169,7 @@ def test_refused_at_every_call(tmp_path, monkeypatch, call):
 def interrupt(place):
     """Leave a change as a process does that is killed once it has decided."""
     stage = journal._folder(place, "stage", 1)
-    journal._stage(place, stage, "split a.md", CONTENTS, None)
+    journal._stage(place, stage, "split a.md", CONTENTS, None, {})
     os.rename(stage, journal._folder(place, "apply", 1))
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from oracle.links import Resolver
 from test_markdown import SAMPLE
 
-from memtree import journal, split
+from memtree import hub, journal, split
 from memtree.config import Settings
 from memtree.errors import MemtreeError, WriteError
 from memtree.workspace import Workspace
@@ -70,7 +70,7 @@ def joined(made, root):
     body = b""
     edits = [edit for edit in made.edits if edit.path == made.path]
     for part in made.parts:
-        text = split.without_generated((root / part.path).read_bytes())
+        text = hub.without_generated((root / part.path).read_bytes())
         shift = -part.start
         for edit in edits:
             if part.start <= edit.start < part.end:
@@ -98,10 +98,10 @@ def check(root, path, limit=8192):
     names = [part.path for part in made.parts]
     start = original.find(original[made.parts[0].start :])
     assert joined(made, root) == original[start:]
-    hub = split.without_generated((root / source).read_bytes())
+    kept = hub.without_generated((root / source).read_bytes())
     front = [edit for edit in made.edits if edit.path == source and edit.start < start]
-    assert front or hub.rstrip(b"\r\n") == original[:start].rstrip(b"\r\n")
-    assert [os.path.basename(p) for p in split.parts_of((root / source).read_bytes())] == [
+    assert front or kept.rstrip(b"\r\n") == original[:start].rstrip(b"\r\n")
+    assert [os.path.basename(p) for p in hub.parts_of((root / source).read_bytes())] == [
         os.path.basename(name) for name in names
     ]
     offsets = {}

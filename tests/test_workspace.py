@@ -207,3 +207,30 @@ def test_import_is_light():
     out = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True,
                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert out.stdout == "\n"
+
+
+@pytest.mark.parametrize("mark", ["memory/", "MEMORY.md", "memtree.toml", ".memtree/"])
+def test_the_bank_of_a_workspace_stands_for_it(tmp_path, mark):
+    root = tmp_path / "w"
+    (root / "bank" / "knowledge").mkdir(parents=True)
+    assert Workspace(str(root / "bank")).root == str(root / "bank")
+    (root / mark).mkdir() if mark.endswith("/") else (root / mark).touch()
+    place = Workspace(str(root / "bank"))
+    assert (place.root, place.bank, place.doubt) == (str(root), str(root / "bank"), "")
+    assert workspace.find(str(root / "bank" / "knowledge")).root == str(root)
+    assert Workspace(str(root / "bank" / "knowledge")).root == str(root / "bank" / "knowledge")
+
+
+def test_a_bank_that_could_be_meant_by_itself_is_told(tmp_path):
+    root = tmp_path / "w"
+    (root / "memory").mkdir(parents=True)
+    (root / "bank" / ".memtree").mkdir(parents=True)
+    place = Workspace(str(root / "bank"))
+    assert place.root == str(root)
+    assert "bank/.memtree is of no use any more: delete it" in place.doubt
+    assert workspace.find(str(root / "bank")).root == str(root)
+    (root / "bank" / "memtree.toml").touch()
+    place = Workspace(str(root / "bank"))
+    assert place.root == str(root / "bank")
+    assert str(root) in place.doubt
+    assert Workspace(str(root)).doubt == ""

@@ -312,7 +312,8 @@ class Bank:
             at = bisect_left(paths, wanted)
             if at < len(paths) and paths[at] == wanted:
                 return at
-        raise PathError("no such file in the bank", path, remedy="memtree status --files lists them")
+        raise PathError("no such file in the bank", path,
+                        remedy="name it as recall does; memtree status --files lists them all")
 
     def get(self, path: str, lines: tuple[int, int] | int | None = None) -> str:
         """The text of a file, or of some lines of it.
@@ -404,8 +405,7 @@ class Bank:
         from memtree import split
 
         with self._lock:
-            made = self.plan_split(path)
-            split.apply(self.workspace, made)
+            made = split.split(self.workspace, os.fspath(path), self.settings)
             if made.parts:
                 self.refresh()
             return made

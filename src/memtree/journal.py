@@ -88,7 +88,9 @@ def recover(workspace: Workspace) -> bool:
         return False
 
 
-def apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None]) -> None:
+def apply(
+    workspace: Workspace, label: str, contents: Mapping[str, bytes | None], like: Mapping[str, str] | None = None
+) -> None:
     """Change several files, all or none. The caller is in a `Writing` block.
 
     Parameters
@@ -98,6 +100,8 @@ def apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None]
         What the change is, for `undo` to tell.
     contents : mapping of str to bytes or None
         New content by path below the workspace; None deletes the file.
+    like : mapping of str to str, optional
+        Of a new file, the one whose mode it takes: what was private stays so.
 
     Raises
     ------
@@ -106,7 +110,7 @@ def apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None]
     WriteError
         Nothing was changed.
     """
-    _apply(workspace, label, contents, None)
+    _apply(workspace, label, contents, None, like or {})
 
 
 def undo(workspace: Workspace) -> str:
@@ -142,16 +146,22 @@ def undo(workspace: Workspace) -> str:
             if item["old"] is not None:
                 with open(os.path.join(folder, f"old-{index}"), "rb") as file:
                     contents[item["path"]] = file.read()
-        _apply(workspace, f"undo {manifest['label']}", contents, number)
+        _apply(workspace, f"undo {manifest['label']}", contents, number, {})
         return manifest["label"]
 
 
-def _apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None], undoes: int | None) -> None:
+def _apply(
+    workspace: Workspace,
+    label: str,
+    contents: Mapping[str, bytes | None],
+    undoes: int | None,
+    like: Mapping[str, str],
+) -> None:
     number = 1 + max((number for _, number in _entries(workspace)), default=0)
     stage = _folder(workspace, "stage", number)
     decided = _folder(workspace, "apply", number)
     try:
-        _stage(workspace, stage, label, contents, undoes)
+        _stage(workspace, stage, label, contents, undoes, like)
         os.rename(stage, decided)
         sync_folder(os.path.dirname(stage))
     except OSError as error:
@@ -173,7 +183,12 @@ def _apply(workspace: Workspace, label: str, contents: Mapping[str, bytes | None
 
 
 def _stage(
-    workspace: Workspace, stage: str, label: str, contents: Mapping[str, bytes | None], undoes: int | None
+    workspace: Workspace,
+    stage: str,
+    label: str,
+    contents: Mapping[str, bytes | None],
+    undoes: int | None,
+    like: Mapping[str, str],
 ) -> None:
     """Write the folder of a change: manifest, old and new contents, all flushed to disk."""
     import json
@@ -189,7 +204,8 @@ def _stage(
                 old = file.read()
             _write(os.path.join(stage, f"old-{index}"), old, path)
         if new is not None:
-            _write(os.path.join(stage, f"new-{index}"), new, path)
+            model = contained(workspace.root, like.get(relative, relative)) if old is None else path
+            _write(os.path.join(stage, f"new-{index}"), new, model)
             made += [folder for folder in _missing_folders(path, workspace.root) if folder not in made]
         files.append(
             {

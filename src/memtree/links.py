@@ -22,7 +22,7 @@ from memtree.workspace import SKIPPED_FOLDERS, is_markdown, nfc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from memtree.workspace import Workspace
 
@@ -43,13 +43,15 @@ class Reference:
         Those bytes.
     path, fragment : str
         The destination, decoded; `fragment` without ``#``.
+    lines : str
+        Lines of the file that stand after a colon, ``12`` or ``12-18``; may be empty.
     quoted : bool
         In code or in a comment.
     is_angled : bool
         Between ``<`` and ``>``.
     """
 
-    __slots__ = ("end", "fragment", "is_angled", "kind", "path", "quoted", "raw", "start")
+    __slots__ = ("end", "fragment", "is_angled", "kind", "lines", "path", "quoted", "raw", "start")
 
     def __init__(self, kind: str, data: bytes, start: int, end: int, quoted: bool = False, is_angled: bool = False):
         self.kind = kind
@@ -68,6 +70,11 @@ class Reference:
         path, _, fragment = text.partition("#")
         if kind not in ("wikilink", "string"):
             path, fragment = unquote(path), unquote(fragment)
+        place = None if fragment or kind == "wikilink" else _LINES.search(path)
+        self.lines = place.group(2) if place else ""
+        path = path[: place.end(1)] if place else path
+        if kind not in ("wikilink", "string") and ".md" in path.lower():
+            path = path.replace("\\", "/")
         self.path = nfc(path.strip())
         self.fragment = nfc(fragment.strip())
 
@@ -79,10 +86,10 @@ class Reference:
         """Whether it leads out of the workspace: a URL, or a mail address."""
         return _SCHEME.match(self.path) is not None
 
-    def renewed(self, path: str, fragment: str) -> bytes:
+    def renewed(self, path: str, fragment: str, lines: str = "") -> bytes:
         """Give the destination for another target, written as this one is."""
         if self.kind == "string":
-            text = path + ("#" + fragment if fragment else "")
+            text = _joined(path, fragment, lines)
             if "\\u" in self.raw.decode("utf-8", "replace"):
                 return text.encode("ascii", "backslashreplace")
             return text.encode()
@@ -93,10 +100,14 @@ class Reference:
             path, fragment = (_ENDS_DESTINATION.sub(lambda m: quote(m.group()), t) for t in (path, fragment))
             if not _is_balanced(path + fragment):
                 path, fragment = (t.replace("(", "%28").replace(")", "%29") for t in (path, fragment))
-        text = path + ("#" + fragment if fragment else "")
+        text = _joined(path, fragment, lines)
         if b"&" in self.raw and self.kind not in ("wikilink", "path"):
             text = text.replace("&", "&amp;")
         return text.encode()
+
+
+def _joined(path: str, fragment: str, lines: str) -> str:
+    return path + ("#" + fragment if fragment else "") + (":" + lines if lines else "")
 
 
 def _is_balanced(text: str) -> bool:
@@ -108,6 +119,7 @@ def _is_balanced(text: str) -> bool:
     return depth == 0
 
 
+_LINES = re.compile(r"(\.(?:md|markdown)):([0-9]{1,9}(?:-[0-9]{1,9})?)$", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}:|//")
 _ENDS_DESTINATION = re.compile(r"[\s<>\\]")
@@ -131,14 +143,19 @@ _DEFINITION = re.compile(
 )
 _ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
 _DELIMITERS = rb"\s\"'<>()\[\]{}|`*,;\\"
-_PATH_END = re.compile(rb"\.(?:md|markdown)(?![./]?[A-Za-z0-9_])(?:#[^" + _DELIMITERS + rb"]+)?")
+_PATH_END = re.compile(
+    rb"\.(?:md|markdown)(?![./]?[A-Za-z0-9_])"
+    rb"(?:#[^" + _DELIMITERS + rb"]+|:[0-9]{1,9}(?:-[0-9]{1,9})?(?![\w\x80-\xff]))?",
+    re.IGNORECASE,
+)
 _TO_SPACE = bytes.maketrans(b"\t\n\r\v\f\"'<>()[]{}|`*,;\\:=#", b" " * 24)
 MAX_PATH_BYTES = 1024
 _STRING = re.compile(rb"\"((?:\\.|[^\"\\\n])*)\"|'([^'\n]*)'")
-_STRING_PATH = re.compile(r".*\.(?:md|markdown)(?:#.*)?\Z")
+_STRING_PATH = re.compile(r".*\.(?:md|markdown)(?:#.*)?\Z", re.IGNORECASE)
+_ESCAPED = re.compile(rb"\\(?=u(?!00[0-7])[0-9a-fA-F]{4})")
 
 
-def find(data: bytes, name: str) -> list[Reference]:
+def find(data: bytes, name: str, is_file: Callable[[Reference], bool] | None = None) -> list[Reference]:
     """Find the references of a file.
 
     Parameters
@@ -146,27 +163,35 @@ def find(data: bytes, name: str) -> list[Reference]:
     data : bytes
     name : str
         Its name; the ending says how it is read.
+    is_file : callable, optional
+        Tells of a quoted text in data or code, such as ``see notes/a.md``, whether a file is called so; else what looks
+        like a path in it is taken. Default: one without blanks is.
 
     Returns
     -------
     list of Reference
         In order of their place.
     """
-    found = _find_in_markdown(data) if is_markdown(name) else _find_in_data(data)
+    found = _find_in_markdown(data) if is_markdown(name) else _find_in_data(data, is_file or _is_one_word)
     return sorted(found, key=lambda reference: reference.start)
 
 
-def _find_in_data(data: bytes) -> list[Reference]:
+def _find_in_data(data: bytes, is_file: Callable[[Reference], bool]) -> list[Reference]:
     found = []
     taken = bytearray(data)
     for match in _STRING.finditer(data):
         start, end = match.span(1 if match.group(1) is not None else 2)
         if _STRING_PATH.match(_unescape_string(data[start:end].decode("utf-8", "replace"))):
             reference = Reference("string", data, start, end)
-            if not reference.is_external:
+            if not reference.is_external and is_file(reference):
                 found.append(reference)
-            _blank(taken, *match.span())
-    return found + _find_paths(data, taken)
+                _blank(taken, *match.span())
+    # A letter that is written as an escape is part of a path as any other.
+    return found + _find_paths(data, bytearray(_ESCAPED.sub(b"_", taken)))
+
+
+def _is_one_word(reference: Reference) -> bool:
+    return not any(letter.isspace() for letter in reference.path)
 
 
 def _find_in_markdown(data: bytes) -> list[Reference]:
@@ -236,7 +261,10 @@ def _find_quoted(data: bytes, start: int, end: int) -> list[Reference]:
 
 def _find_paths(data: bytes, text: bytearray) -> list[Reference]:
     """Find plain paths in what is left of a file."""
-    return [Reference("path", data, start, end) for start, end in _path_spans(text)]
+    return [
+        Reference("string" if _ESCAPED.search(data, start, end) else "path", data, start, end)
+        for start, end in _path_spans(text)
+    ]
 
 
 def _path_spans(text: bytearray) -> list[tuple[int, int]]:
@@ -325,10 +353,22 @@ def _unescape_string(text: str) -> str:
     )
 
 
-def files_of(workspace: Workspace) -> dict[str, str]:
-    """Give the files that may hold references: real path by path relative to the workspace, in NFC."""
+def files_of(workspace: Workspace, problems: list[tuple[str, str]] | None = None) -> dict[str, str]:
+    """Give the files that may hold references: real path by path relative to the workspace, in NFC.
+
+    `problems`, if given, gains path and message of each folder that can't be read.
+    """
     found = {}
-    for folder, folders, names in os.walk(workspace.root):
+
+    def unread(error: OSError) -> None:
+        if problems is not None:
+            path = os.path.relpath(error.filename, workspace.root).replace(os.sep, "/")
+            problems.append((nfc(path), f"can't be read: {error.strerror}; references in it are not followed"))
+
+    for folder, folders, names in os.walk(workspace.root, onerror=unread):
+        if "pyvenv.cfg" in names:  # packages of others
+            folders.clear()
+            continue
         folders[:] = [
             name
             for name in folders
@@ -338,7 +378,7 @@ def files_of(workspace: Workspace) -> dict[str, str]:
         ]
         for name in names:
             real = os.path.join(folder, name)
-            if name.endswith(SUFFIXES) and not name.startswith(".") and os.path.isfile(real):
+            if name.lower().endswith(SUFFIXES) and not name.startswith(".") and os.path.isfile(real):
                 relative = os.path.relpath(real, workspace.root).replace(os.sep, "/")
                 try:
                     contained(workspace.root, relative)
@@ -399,11 +439,19 @@ class Names:
             named = self._by_suffix(path)
             beside = [name for name in named if posixpath.dirname(name) == folder]
             return (beside, True) if len(named) > 1 and len(beside) == 1 else (named, False)
+        tried = []
         for base, is_relative in bases:
             for ending in ("", ".md", ".markdown"):
                 full = posixpath.normpath(posixpath.join(base, path.lstrip("/") + ending))
                 if full in self.paths:
                     return [full], is_relative
+                tried.append((full.casefold(), is_relative))
+        # Many file systems know no letter case.
+        for folded, is_relative in tried:
+            named = self.by_name.get(posixpath.basename(folded), [])
+            alike = [full for full in named if full.casefold() == folded]
+            if alike:
+                return alike, is_relative
         if is_link or path.startswith("."):
             return [], not path.startswith("/")
         return self._by_suffix(path.lstrip("/")), False

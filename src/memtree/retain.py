@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from memtree import journal, split
+from memtree import hub, journal
 from memtree.days import today
 from memtree.dedup import DUPLICATE, NEW
 from memtree.errors import BankError
@@ -254,8 +254,8 @@ class _Run:
         for _ in range(8):  # a part may have been split again
             if file not in self.parts:
                 folder = os.path.dirname(file)
-                hub = self.text(file).encode()
-                listed = split.parts_of(hub) if split.GENERATED in hub else []
+                text = self.text(file).encode()
+                listed = hub.parts_of(text) if hub.GENERATED in text else []
                 paths = (os.path.normpath(os.path.join(folder, part)) for part in listed)
                 self.parts[file] = [path.replace(os.sep, "/") for path in paths]
             parts = [part for part in self.parts[file] if self.memories.holds(part)]

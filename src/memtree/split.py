@@ -1,7 +1,8 @@
 """Split a file that has grown too large; every reference keeps its meaning.
 
 ``guide.md`` becomes a hub with one link a part, the parts lie in ``guide/``. The parts together are the body,
-byte for byte, but for the destinations that the plan lists and for lines between `GENERATED` marks.
+byte for byte, but for the destinations that the plan lists and for generated lines. A hub that has grown again keeps
+its list; what was written below it goes to further parts.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from functools import partial
 
-from memtree import journal
+from memtree import hub, journal
 from memtree.anchors import Anchors, plain_text
 from memtree.blocks import Block
 from memtree.cuts import choose, cuts, file_name
+from memtree.definitions import definitions, labels
 from memtree.errors import MemtreeError
 from memtree.files import contained
 from memtree.links import Names, Reference, files_of, find, masked, spaced_links
@@ -25,10 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memtree.config import Settings
     from memtree.workspace import Workspace
-
-GENERATED = b"<!-- memtree:generated -->"
-GENERATED_END = b"<!-- /memtree:generated -->"
-
 
 class Part:
     """One of the files that a split makes.
@@ -43,9 +42,11 @@ class Part:
         Which bytes of the original it holds.
     data : bytes
         Its content.
+    above : int
+        Generated lines before its text.
     """
 
-    __slots__ = ("data", "end", "path", "start", "title")
+    __slots__ = ("above", "data", "end", "path", "start", "title")
 
     def __init__(self, path: str, title: str, start: int, end: int):
         self.path = path
@@ -53,6 +54,7 @@ class Part:
         self.start = start
         self.end = end
         self.data = b""
+        self.above = 0
 
 
 class Edit:
@@ -158,7 +160,12 @@ def plan(workspace: Workspace, path: str, settings: Settings) -> Plan:
         The file is no UTF-8.
     """
     real = workspace.locate(path)
-    source = nfc(os.path.relpath(real, workspace.root).replace(os.sep, "/"))
+    problems: list[tuple[str, str]] = []
+    files = files_of(workspace, problems)
+    source = _relative(workspace, real)
+    if source not in files and _relative(workspace, os.path.realpath(real)) in files:
+        source = _relative(workspace, os.path.realpath(real))  # it was reached through a link to a folder
+    files.setdefault(source, real)
     with open(real, "rb") as file:
         data = file.read()
     try:
@@ -166,14 +173,22 @@ def plan(workspace: Workspace, path: str, settings: Settings) -> Plan:
     except UnicodeDecodeError as error:
         raise MemtreeError("is not UTF-8", path=real, remedy="save it as UTF-8") from error
     limit = settings.warn_bytes
-    planner = _Planner(workspace, source, data, files_of(workspace))
+    planner = _Planner(workspace, source, data, files, problems)
     while True:
         made = planner.plan(limit)
         excess = max((len(part.data) for part in made.parts if planner.can_be_cut(part)), default=0)
         # Destinations and copied definitions may have made a part larger than its share of the body.
         if excess < settings.warn_bytes or limit < settings.warn_bytes // 2:
-            return made
+            break
         limit -= excess - settings.warn_bytes + 64
+    for part in made.parts:
+        if len(part.data) > settings.split_bytes and not planner.can_be_cut(part):
+            made.notes.append((part.path, 1, f"stays at {len(part.data):,} bytes: one block, with no place to cut"))
+    return made
+
+
+def _relative(workspace, path):
+    return nfc(os.path.relpath(path, workspace.root).replace(os.sep, "/"))
 
 
 def apply(workspace: Workspace, made: Plan) -> None:
@@ -186,55 +201,45 @@ def apply(workspace: Workspace, made: Plan) -> None:
     WriteError
         The disk refused; nothing was changed.
     """
-    if not made.parts:
-        return
+    if made.parts:
+        with journal.Writing(workspace):
+            _carry_out(workspace, made)
+
+
+def split(workspace: Workspace, path: str, settings: Settings) -> Plan:
+    """Plan a split and carry it out, while no other writer can come between; raises what `plan` and `apply` do."""
     with journal.Writing(workspace):
-        for path, known in made.digests.items():
-            try:
-                with open(contained(workspace.root, path), "rb") as file:
-                    is_same = digest(file.read()) == known
-            except FileNotFoundError:
-                is_same = False
-            if not is_same:
-                raise MemtreeError("was edited since the split was planned", path=path, remedy="plan it again")
-        for part in made.parts:
-            if os.path.lexists(contained(workspace.root, part.path)):
-                raise MemtreeError("exists by now", path=part.path, remedy="plan the split again")
-        journal.apply(workspace, f"split {made.path}", made.contents)
+        made = plan(workspace, path, settings)
+        if made.parts:
+            _carry_out(workspace, made)
+    return made
 
 
-def without_generated(data: bytes) -> bytes:
-    """Drop the marked lines that a split put into a file."""
-    return _GENERATED_LINES.sub(b"", data)
+def _carry_out(workspace, made):
+    for path, known in made.digests.items():
+        try:
+            with open(contained(workspace.root, path), "rb") as file:
+                is_same = digest(file.read()) == known
+        except FileNotFoundError:
+            is_same = False
+        if not is_same:
+            raise MemtreeError("was edited since the split was planned", path=path, remedy="plan it again")
+    for part in made.parts:
+        if os.path.lexists(contained(workspace.root, part.path)):
+            raise MemtreeError("exists by now", path=part.path, remedy="plan the split again")
+    like = {part.path: made.path for part in made.parts}
+    journal.apply(workspace, f"split {made.path}", made.contents, like)
 
 
-def parts_of(hub: bytes) -> list[str]:
-    """Give the destinations that the hub of a split lists, relative to its folder; none for another file."""
-    block = _GENERATED_LINES.search(hub)
-    if block is None:
-        return []
-    return [reference.path for reference in find(block.group(), "hub.md") if reference.kind == "link"]
-
-
-_GENERATED_LINES = re.compile(
-    rb"^"
-    + re.escape(GENERATED)
-    + rb"\r?\n(?:(?!"
-    + re.escape(GENERATED_END)
-    + rb")[^\n]*\n)*"
-    + re.escape(GENERATED_END)
-    + rb"\r?\n",
-    re.MULTILINE,
-)
-_FOOTNOTE = re.compile(rb"^[ ]{0,3}\[(\^(?:\\.|[^\[\]\\])+)\]:", re.MULTILINE)
-_DEFINED = re.compile(rb"^[ ]{0,3}\[((?:\\.|[^\[\]\\])+)\]:", re.MULTILINE)
-_LABEL = re.compile(rb"\[((?:\\.|[^\[\]\\])+)\]")
-
+_NUMBERED = re.compile(r"([0-9]{1,9})-")
 
 class _Planner:
     """Makes the plans for one file."""
 
-    def __init__(self, workspace: Workspace, source: str, data: bytes, files: dict[str, str]):
+    def __init__(
+        self, workspace: Workspace, source: str, data: bytes, files: dict[str, str], problems: list[tuple[str, str]]
+    ):
+        self.problems = problems
         self.workspace = workspace
         self.source = source
         self.data = data
@@ -242,14 +247,16 @@ class _Planner:
         bank = os.path.relpath(workspace.bank, workspace.root).replace(os.sep, "/")
         self.bank = "" if bank == "." else nfc(bank)
         self.names = Names(files, self.bank)
-        self.body = body_start(data)
         self.blocks = blocks(data)
+        # Of a hub that has grown, all down to the list of its parts stays.
+        self.listed, listed_to = hub.old_list(data, self.blocks)
+        self.body = max(body_start(data), listed_to)
         self.anchors = Anchors(data, self.blocks)
         self.newline = b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
         self.cuts = cuts(data, self.body, len(data), self.blocks)
         self.references = find(data, source)
         self.shown, _ = masked(data)
-        self.definitions = self._find_definitions()
+        self.definitions = definitions(data, self.shown, self.blocks)
 
     def can_be_cut(self, part: Part) -> bool:
         return any(part.start < place < part.end for place, _ in self.cuts)
@@ -258,7 +265,9 @@ class _Planner:
         self.result = Plan(self.source, len(self.data))
         self.part_anchors: list[Anchors] = []
         if len(self.data) - self.body < limit:
-            self._note(0, "is small enough already")
+            above = self.listed and self.body >= limit
+            self._note(0, "what stands above the list of its parts stays in the hub: move it below" if above else
+                       "is small enough already")
             return self.result
         chosen = choose(self.body, len(self.data), self.cuts, limit)
         if not chosen:
@@ -288,12 +297,15 @@ class _Planner:
 
     def _make_parts(self, chosen: list[int]) -> None:
         bounds = [self.body, *chosen, len(self.data)]
-        width = max(2, len(str(len(bounds) - 1)))
         # In the folder as the file system spells it, whatever its Unicode form.
         stem = posixpath.splitext(posixpath.basename(self.source))[0]
         folder = posixpath.join(posixpath.dirname(self._key(self.source)), stem)
+        there = self._folder_of_parts(folder)
+        numbers = [int(n.group(1)) for n in map(_NUMBERED.match, there) if n] if self.listed else []
+        first = 1 + max(numbers, default=0)
+        width = max(2, len(str(first + len(bounds) - 2)))
         taken = {posixpath.basename(path).casefold() for path in self.files}
-        for number, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False), 1):
+        for number, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False), first):
             title = self._title(start, end)
             name = f"{number:0{width}}-{file_name(title)}".rstrip("-")
             suffix = ""
@@ -313,6 +325,17 @@ class _Planner:
             ]
             self.part_anchors.append(Anchors(self.data[start:end], inside))
 
+    def _folder_of_parts(self, folder: str) -> list[str]:
+        """Give what lies in the folder of the parts already, if it can be one."""
+        is_in_bank = self.bank and folder.startswith(self.bank + "/")
+        base = self.workspace.bank if is_in_bank else self.workspace.root
+        path = contained(base, folder[len(self.bank) + 1 :] if is_in_bank else folder)
+        if os.path.isdir(path):
+            return os.listdir(path)
+        if os.path.lexists(path):
+            raise MemtreeError("is in the way of the folder that the parts would lie in", path=path, remedy="rename it")
+        return []
+
     def _title(self, start: int, end: int) -> str:
         for block in self.blocks:
             if start <= block.start < end and block.level and block.text:
@@ -326,14 +349,16 @@ class _Planner:
     def _fill_parts(self) -> None:
         for offset, destination in spaced_links(self.data):
             self._note(offset, f"({destination}) is no link, for the bare space in it: left as it is")
-        for index, part in enumerate(self.result.parts):
-            text = self._rewritten(part.start, part.end, index, True)
-            copies = self._definitions_needed(index)
-            if copies or text.startswith(b"---"):
-                # The marks also keep a rule on the first line from being read as front matter.
-                mark = [GENERATED, *copies, GENERATED_END, b""]
-                text = self.newline.join(mark) + text
-            part.data = text
+        needed = [self._definitions_needed(part) for part in self.result.parts]
+        for part, spans in zip(self.result.parts, needed, strict=True):
+            # The marks also keep a rule on the first line from being read as front matter.
+            if spans or self.data.startswith(b"---", part.start):
+                part.above = 2 + sum(self.data[start:end].rstrip(b"\r\n").count(b"\n") + 1 for start, end in spans)
+        for index, (part, spans) in enumerate(zip(self.result.parts, needed, strict=True)):
+            part.data = self._rewritten(part.start, part.end, index, True)
+            if part.above:
+                copies = (self._rewritten(*span, index, False).rstrip(b"\r\n") for span in spans)
+                part.data = self.newline.join([hub.GENERATED, *copies, hub.GENERATED_END, b""]) + part.data
 
     def _rewritten(self, start: int, end: int, index: int, is_original: bool) -> bytes:
         """Give ``data[start:end]`` with its destinations as they must be in part `index`."""
@@ -351,58 +376,40 @@ class _Planner:
             at = reference.end
         return b"".join([*pieces, self.data[at:end]])
 
-    def _definitions_needed(self, index: int) -> list[bytes]:
-        """Give the link definitions and footnotes that a part uses and another one holds."""
-        part = self.result.parts[index]
-        used = {_label(m.group(1)) for m in _LABEL.finditer(self.shown, part.start, part.end)}
-        copies = []
-        for label, (start, end) in self.definitions.items():
-            if label in used and not part.start <= start < part.end:
-                copies.append(self._rewritten(start, end, index, False).rstrip(b"\r\n"))
-        return copies
-
-    def _find_definitions(self) -> dict[str, tuple[int, int]]:
-        """Give the spans of link definitions and footnotes by label; the first of a label counts."""
-        found: dict[str, tuple[int, int]] = {}
-        for block in self.blocks:
-            if block.kind != "paragraph":
-                continue
-            starts = list(_DEFINED.finditer(self.shown, block.start, block.end))
-            ends = [*(match.start() for match in starts[1:]), block.end]
-            for match, end in zip(starts, ends, strict=False):
-                if not _FOOTNOTE.match(match.group()):
-                    # A link definition is one line, or two if its destination stands on the second.
-                    line_end = self.data.find(b"\n", match.end())
-                    if self.data[match.end() : line_end].strip() and line_end >= 0:
-                        end = min(end, line_end)
-                found.setdefault(_label(match.group(1)), (match.start(), end))
-        return found
+    def _definitions_needed(self, part: Part) -> list[tuple[int, int]]:
+        """Give the spans of link definitions and footnotes that a part uses and another one holds."""
+        used = labels(self.shown, part.start, part.end)
+        return [
+            (start, end)
+            for label, (start, end) in self.definitions.items()
+            if label in used and not part.start <= start < part.end
+        ]
 
     # The hub
 
     def _make_hub(self) -> None:
-        document = parse(self.data)
-        first = next((block.text for block in self.blocks if block.level == 1 and block.text), "")
         stem = posixpath.splitext(posixpath.basename(self.source))[0]
-        title = plain_text(first) or document.title or stem
-        lines = [GENERATED.decode(), f"# {_as_text(title)}", ""]
+        entries = []
         for part in self.result.parts:
-            destination = f"{stem}/{posixpath.basename(part.path)}"
-            if re.search(r"[\s()<>\\]", destination):
-                destination = f"<{destination}>"
-            lines.append(f"- [{_as_text(part.title) or posixpath.basename(part.path)}]({destination})")
-        lines += [GENERATED_END.decode(), ""]
-        head = self._front_matter()
-        if head and not head.endswith(b"\n"):
-            head += self.newline
-        self.result.hub = head + self.newline.join(line.encode() for line in lines)
+            name = posixpath.basename(part.path)
+            entries.append((part.title or name, f"{stem}/{name}"))
+        if self.listed:
+            self.result.hub = hub.with_more(self._head(), entries, self.newline)
+            return
+        first = next((block.text for block in self.blocks if block.level == 1 and block.text), "")
+        title = plain_text(first) or parse(self.data).title or stem
+        self.result.hub = hub.with_list(self._head(), title, entries, self.newline)
 
-    def _front_matter(self) -> bytes:
-        """Give byte order mark and front matter, whose references into the file are written anew."""
+    def _head(self) -> bytes:
+        """Give what stays in the hub (byte order mark, front matter, an old list of parts), its references renewed."""
+        for label in labels(self.shown, 0, self.body) & self.definitions.keys():
+            start, _ = self.definitions[label]
+            if start >= self.body and self.listed:
+                self._note(start, f"[{label}] is used above the list of parts, too: define it there")
         pieces = []
         at = 0
         for reference in find(self.data[: self.body], self.source):
-            new = self.relinker.outer(reference, self.source, self.data)
+            new = self.relinker.head(reference)
             if new is not None:
                 self.result.edits.append(Edit(self.source, self.data, reference, new))
                 pieces += [self.data[at : reference.start], new]
@@ -414,28 +421,54 @@ class _Planner:
     def _follow_references(self) -> None:
         stem = posixpath.splitext(posixpath.basename(self.source))[0]
         needles = set(spellings(stem))
+        self.result.notes += [(path, 1, message) for path, message in self.problems]
         for path, real in self.files.items():
             if path == self.source:
                 continue
-            try:
-                if os.path.getsize(real) > MAX_FILE_BYTES:
-                    continue
-                with open(real, "rb") as file:
-                    data = file.read()
-                data.decode()
-            except (OSError, UnicodeDecodeError):
-                continue
-            lowered = data.lower()
-            if not any(needle in lowered for needle in needles):
+            data = self._other(path, real, needles)
+            if data is None:
                 continue
             edited = data
-            for reference in reversed(find(data, path)):
+            for reference in reversed(find(data, path, partial(self._is_file, path))):
                 new = self.relinker.outer(reference, path, data)
                 if new is not None:
                     edited = edited[: reference.start] + new + edited[reference.end :]
                     self.result.edits.append(Edit(path, data, reference, new))
             if edited != data:
                 self._change(path, data, edited)
+
+    def _is_file(self, path: str, reference: Reference) -> bool:
+        """Whether a whole text, blanks and all, names a file, and a place in it if it goes on."""
+        found, _ = self.names.resolve(reference, path)
+        if any(letter.isspace() for letter in reference.fragment):
+            return found == [self.source] and self.anchors.link(reference.fragment) is not None
+        return bool(found)
+
+    def _other(self, path: str, real: str, needles: set[bytes]) -> bytes | None:
+        """Give the content of another file if it may name the one that is split; what can't be read is noted."""
+        try:
+            size = os.path.getsize(real)
+            if size > MAX_FILE_BYTES:
+                why = f"is too large ({size:,} bytes)"
+            else:
+                with open(real, "rb") as file:
+                    data = file.read()
+                lowered = data.lower()
+                names_it = any(needle in lowered for needle in needles)
+                try:
+                    data.decode()
+                    return data if names_it else None
+                except UnicodeDecodeError:
+                    # In another encoding a name of ASCII letters looks the same, others do not.
+                    if not names_it and b"\0" not in data and all(map(bytes.isascii, needles)):
+                        return None
+                    why = "is not UTF-8"
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            why = f"can't be read: {error.strerror}"
+        self.result.notes.append((path, 1, f"{why}; references in it are not followed"))
+        return None
 
     def _change(self, path: str, data: bytes, edited: bytes) -> None:
         key = self._key(path)
@@ -448,14 +481,10 @@ class _Planner:
         path = nfc(os.path.relpath(real, self.workspace.root).replace(os.sep, "/"))
         if path not in self.files:
             return
-        key = self._key(path)
-        data = self.result.contents.get(key)
+        data = self.result.contents.get(self._key(path))
         if data is None:
             with open(real, "rb") as file:
                 data = file.read()
-            original = data
-        else:
-            original = b""
         name = self.source[len(self.bank) + 1 :] if self.bank else self.source
         parts = [f"{posixpath.splitext(name)[0]}/{posixpath.basename(p.path)}" for p in self.result.parts]
 
@@ -468,15 +497,4 @@ class _Planner:
         # A text in a list is followed by a comma or the list's end; a name in a table by a colon.
         edited = re.sub(rb'"(?:[^"\\\n]|\\.)*"(?=\s*[,\]])', more, data)
         if edited != data:
-            if original:
-                self.result.digests.setdefault(key, digest(original))
-            self.result.contents[key] = edited
-
-
-def _as_text(text: str) -> str:
-    """Escape what would be markup in a heading or the text of a link."""
-    return re.sub(r"([\\`*_\[\]<>])", r"\\\1", " ".join(text.split()))
-
-
-def _label(raw: bytes) -> str:
-    return " ".join(bytes(raw).decode("utf-8", "replace").split()).casefold()
+            self._change(path, data, edited)

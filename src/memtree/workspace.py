@@ -35,9 +35,16 @@ class Workspace:
         ``root/memory``: the daily logs.
     settings : str
         ``root/memtree.toml``.
+    doubt : str
+        Why another folder could have been meant; empty if none could.
+
+    Notes
+    -----
+    A folder ``bank`` beside the marks of a workspace (``memory/``, MEMORY.md, memtree.toml, ``.memtree/``) stands for
+    that workspace, unless it holds a memtree.toml or ``bank/`` of its own.
     """
 
-    __slots__ = ("bank", "logs", "meta", "recall", "root", "settings", "state")
+    __slots__ = ("bank", "doubt", "logs", "meta", "recall", "root", "settings", "state")
 
     def __init__(self, path: str):
         if not path or "\0" in path:
@@ -45,6 +52,7 @@ class Workspace:
         self.root = os.path.realpath(path)
         if not os.path.isdir(self.root):
             raise BankError("there is no such folder", path=path)
+        self.root, self.doubt = _workspace_of(self.root)
         bank = os.path.join(self.root, "bank")
         # A bank that is a link out of the workspace would open all of the disk to whoever made the bank.
         inside = os.path.isdir(bank) and is_below(os.path.realpath(bank), self.root)
@@ -167,7 +175,21 @@ def find(start: str) -> Workspace:
 
 def is_markdown(name: str) -> bool:
     """Whether a file name is that of a note; a write in progress is none."""
-    return name.endswith((".md", ".markdown", ".MD")) and not name.startswith(".")
+    return (name.endswith(".md") or name[-9:].lower().endswith((".md", ".markdown"))) and not name.startswith(".")
+
+
+def _workspace_of(folder: str) -> tuple[str, str]:
+    """The workspace that a folder is or is the bank of, and what makes that doubtful."""
+    above, name = os.path.split(folder)
+    if name != "bank" or os.path.isdir(os.path.join(folder, "bank")) or not any(
+        os.path.exists(os.path.join(above, mark)) for mark in ("memory", "MEMORY.md", "memtree.toml", ".memtree")
+    ):
+        return folder, ""
+    if os.path.isfile(os.path.join(folder, "memtree.toml")):
+        return folder, f"{folder} is taken by itself, for its memtree.toml; the workspace around it is {above}"
+    if os.path.isdir(os.path.join(folder, ".memtree")):
+        return above, f"the workspace is {above}; {folder}/.memtree is of no use any more: delete it"
+    return above, ""
 
 
 def _is_beside_bank(path: str) -> bool:

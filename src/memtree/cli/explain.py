@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtree.cli.options import BANK, COLOR, JSON, LOGS, MODE, Argument, Command, text
 from memtree.cli.output import Paint, print_json, printable, span, width
-from memtree.cli.places import open_bank
+from memtree.cli.places import named, open_bank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def render(found: Explanation, paint: Paint) -> str:
 
 def run(values: Values) -> int:
     """Print the parts of the score; status 1 if it is nothing."""
-    found = open_bank(values).explain(values.query, values.path)
+    bank = open_bank(values)
+    found = bank.explain(values.query, named(bank, values.path))
     if values.json:
         print_json(found.to_dict())
     else:

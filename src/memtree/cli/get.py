@@ -6,7 +6,7 @@ import sys
 
 from memtree.cli.options import BANK, JSON, LOGS, Argument, Command, Option, UsageError, text
 from memtree.cli.output import print_json, printable
-from memtree.cli.places import open_bank
+from memtree.cli.places import named, open_bank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def _place(values: Values):
 def run(values: Values) -> int:
     """Print the text; status 1 if the file has no such lines."""
     path, lines = _place(values)
-    content = open_bank(values).get(path, lines)
+    bank = open_bank(values)
+    path = named(bank, path)
+    content = bank.get(path, lines)
     if values.json:
         print_json({"path": path, "lines": lines and list(lines), "text": content})
     else:

@@ -8,6 +8,7 @@ from time import monotonic
 
 from memtree import workspace
 from memtree.bank import Bank
+from memtree.cli.output import warn
 from memtree.errors import BankError
 
 TYPE_CHECKING = False
@@ -86,9 +87,25 @@ def folder(values: Values) -> str:
 
 def open_bank(values: Values) -> Bank:
     """The bank of ``--bank``, or the one that the current folder is in."""
-    return Bank(
+    bank = Bank(
         folder(values),
         logs=getattr(values, "logs", False),
         mode=getattr(values, "mode", None),
         progress=Progress() if sys.stderr.isatty() else None,
     )
+    if bank.workspace.doubt:
+        warn(bank.workspace.doubt)
+    return bank
+
+
+def named(bank: Bank, path: str) -> str:
+    """A file or folder as results name it, given so, or relative to the workspace or the current folder."""
+    place = bank.workspace
+    if os.path.exists(os.path.join(place.bank, path)) and not os.path.isabs(path):
+        return path
+    for base in (place.root, os.getcwd()):
+        above, name = os.path.split(os.path.normpath(os.path.join(base, path)))
+        found = os.path.join(os.path.realpath(above), name)
+        if os.path.exists(found) and workspace.is_below(found, place.root):
+            return "" if found == place.bank else place.name(found)
+    return path

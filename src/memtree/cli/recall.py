@@ -19,7 +19,7 @@ from memtree.cli.options import (
     text,
 )
 from memtree.cli.output import Paint, count, print_json, printable, span, warn
-from memtree.cli.places import open_bank
+from memtree.cli.places import named, open_bank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def ask(bank: Bank, values: Values) -> Recall:
         return bank.recall(
             values.query,
             values.limit,
-            under=values.under,
+            under=values.under and named(bank, values.under),
             since=values.since,
             until=values.until,
             passages=values.passages,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
+from memtree.cli.main import FAILED, FOUND, NOTHING
 from memtree.cli.options import BANK, JSON, Argument, Command, Option, text
-from memtree.cli.output import print_json, printable
-from memtree.cli.places import open_bank
+from memtree.cli.output import print_json, print_problems, printable
+from memtree.cli.places import named, open_bank
+from memtree.errors import LockError, MemtreeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from memtree.bank import Bank
     from memtree.cli.options import Values
     from memtree.split import Plan
@@ -34,21 +40,65 @@ def too_large(bank: Bank) -> list[str]:
     return [path for path, size in bank.sizes() if size > bank.settings.split_bytes]
 
 
+def each(paths: Sequence[str], split: Callable[[str], Plan], show: bool) -> tuple[list[Plan], list[dict]]:
+    """Split file by file: one that can't be is no reason to leave the others.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    split : callable
+        Plans or splits one.
+    show : bool
+        Print each plan as soon as it is done.
+
+    Returns
+    -------
+    plans : list of Plan
+    failures : list of dict
+        path, line and message.
+    """
+    plans: list[Plan] = []
+    failures: list[dict] = []
+    for at, path in enumerate(paths):
+        try:
+            plans.append(split(path))
+        except LockError as error:
+            # Not to wait for it once more with each file.
+            failures += [_failure(other, error) for other in paths[at:]]
+            break
+        except (MemtreeError, OSError) as error:
+            failures.append(_failure(path, error))
+        else:
+            if show:
+                print(printable(plans[-1].describe()), flush=True)
+    return plans, failures
+
+
+def _failure(path, error):
+    if not isinstance(error, MemtreeError):
+        error = MemtreeError(error.strerror or str(error), error.filename)
+    where = f"{error.path}: " if error.path and not str(error.path).endswith(path) else ""
+    return {"path": path, "line": None,
+            "message": f"not split: {where}{error.message}" + (f" ({error.remedy})" if error.remedy else "")}
+
+
 def run(values: Values) -> int:
-    """Split the file, or all that are too large; status 1 if one of them could not be."""
+    """Split the file, or all that are too large; status 1 if there is no place to cut one, 2 if one met an error."""
     bank = open_bank(values)
-    paths = [values.path] if values.path is not None else too_large(bank)
-    plans = [bank.plan_split(path) if values.dry_run else bank.split(path) for path in paths]
+    paths = too_large(bank) if values.path is None else [named(bank, values.path)]
+    plans, failures = each(paths, bank.plan_split if values.dry_run else bank.split, not values.json)
     if values.json:
-        print_json({"applied": not values.dry_run, "plans": [plan_data(plan) for plan in plans]})
+        print_json({"applied": not values.dry_run, "plans": [plan_data(plan) for plan in plans], "failures": failures})
     else:
-        for plan in plans:
-            print(printable(plan.describe()))
-        if not plans:
+        if not paths:
             print(f"no file is over {bank.settings.split_bytes:,} bytes")
         elif not values.dry_run and any(plan.parts for plan in plans):
             print("memtree undo takes the last split back")
-    return 0 if all(plan.parts for plan in plans) else 1
+        sys.stdout.flush()
+        print_problems(failures)
+    if failures:
+        return FAILED
+    return FOUND if all(plan.parts for plan in plans) else NOTHING
 
 
 COMMAND = Command(

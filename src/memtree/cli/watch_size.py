@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from memtree.cli.main import FAILED
 from memtree.cli.options import BANK, COLOR, JSON, Command, Option
-from memtree.cli.output import Paint, count, print_json, printable, size
+from memtree.cli.output import Paint, count, print_json, print_problems, printable, size
 from memtree.cli.places import open_bank
-from memtree.cli.split import plan_data, too_large
+from memtree.cli.split import each, plan_data, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ def state(n_bytes: int, settings: Settings) -> str:
 
 
 def run(values: Values) -> int:
-    """Print the table; status 1 if a file is over the splitting size (and was not split)."""
+    """Print the table; status 1 if a file is over the splitting size (and was not split), 2 if a split met an error."""
     bank = open_bank(values)
-    plans = [bank.split(path) for path in too_large(bank)] if values.split else []
+    plans, failures = each(too_large(bank) if values.split else [], bank.split, False)
     settings = bank.settings
     rows = [(path, n_bytes, state(n_bytes, settings)) for path, n_bytes in bank.sizes()]
     over = sum(told == OVER for _, _, told in rows)
@@ -36,8 +37,9 @@ def run(values: Values) -> int:
             "split_bytes": settings.split_bytes,
             "files": [{"path": path, "bytes": n_bytes, "state": told or "fine"} for path, n_bytes, told in rows],
             "splits": [plan_data(plan) for plan in plans],
+            "failures": failures,
         })
-        return 1 if over else 0
+        return FAILED if failures else 1 if over else 0
     paint = Paint(values.color)
     shown = rows if values.all else [row for row in rows if row[2]]
     width = max((len(path) for path, _, _ in shown), default=0)
@@ -49,8 +51,9 @@ def run(values: Values) -> int:
     for plan in plans:
         print(printable(plan.describe()))
     print(f"{count(len(rows), 'file')}: {over} over {size(settings.split_bytes)}, "
-          f"{warned} more over {size(settings.warn_bytes)}")
-    return 1 if over else 0
+          f"{warned} more over {size(settings.warn_bytes)}", flush=True)
+    print_problems(failures)
+    return FAILED if failures else 1 if over else 0
 
 
 COMMAND = Command(
