@@ -41,25 +41,49 @@ MAX_POSTINGS = 2_000
 
 
 class Known:
-    """An item taken apart, as the index keeps it."""
+    """An item taken apart, as the index keeps it.
 
-    __slots__ = ("entity", "entity_words", "facts", "item", "key", "last", "order", "plain", "stems", "terms", "verbs",
+    What only a comparison needs is worked out at the first one: few of the items of a bank are ever compared.
+    """
+
+    __slots__ = ("_facts", "_text", "_verbs", "entity", "item", "key", "last", "order", "plain", "stems", "terms",
                  "where")
 
-    def __init__(self, item: Item, terms: dict[str, set[str]], facts: Facts, last: str, verbs: set[tuple[str, str]],
-                 where: Any = None):
+    def __init__(self, item: Item, text: str, terms: dict[str, set[str]], last: str, where: Any = None):
         self.item = item
         self.last = last
-        self.verbs = frozenset(verbs)
         self.order = list(terms)
         self.stems = terms
         self.terms = frozenset(terms)
-        self.facts = facts
         self.entity = _plain(item.entity)
-        self.entity_words = frozenset((self.entity, *self.entity.split(), *map(_latin_stem, self.entity.split())))
         self.plain = _plain(item.text)
         self.key = (item.tag, self.entity, self.plain)
         self.where = where
+        self._text = text
+        self._facts: Facts | None = None
+        self._verbs: frozenset[tuple[str, str]] | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """What must not differ in a duplicate."""
+        if self._facts is None:
+            self._facts = Facts(self._text)
+        return self._facts
+
+    @property
+    def verbs(self) -> frozenset[tuple[str, str]]:
+        """Forms of the verb at the end; with the word before it, too: 알려 준다 and 알려줌 are one."""
+        if self._verbs is None:
+            before, verb = _last_words(self._text)
+            forms = verb_forms(verb)
+            self._verbs = frozenset(forms | {(before + stem, tense) for stem, tense in forms})
+        return self._verbs
+
+    def names_entity(self, term: str) -> bool:
+        """Whether a term is the name of the item's entity."""
+        words = self.entity.split()
+        names = {self.entity, *words, *map(_latin_stem, words)}
+        return bool(self.entity) and not self.stems[term].isdisjoint(names)
 
 
 class Decision:
@@ -127,9 +151,7 @@ class Deduper:
         text = _OPINION.sub("", unicodedata.normalize("NFKC", item.text).lower())
         query = self._lexicon.query(without_counts(text))
         words: dict[int, list[str]] = {}
-        # The last word, a verb in Korean, and the one before it: 알려 준다 and 알려줌 are one.
-        before, verb = ["", "", *text[-LAST_LETTERS:].rstrip(" .,!?~)\"'").split()][-2:]
-        verbs = verb_forms(verb)
+        _, verb = _last_words(text)
         last = ""
         for stem, field, _, word in query.terms:
             if field == 0:
@@ -140,8 +162,7 @@ class Deduper:
             if term:
                 last = term if verb in stems else ""
                 terms.setdefault(term, set()).update(stem.rstrip("~") for stem in stems[:3])
-        verbs |= {(before + stem, tense) for stem, tense in verbs}
-        return Known(item, terms, Facts(text), last, verbs, where)
+        return Known(item, text, terms, last, where)
 
     def add(self, item: Item, where: Any = None) -> Known:
         """Take an item in; one that is superseded is found by `same` only.
@@ -339,11 +360,13 @@ def _unmatched(old, new):
     if not old.verbs.isdisjoint(new.verbs):
         less = [term for term in less if term != old.last]
         more = [term for term in more if term != new.last]
-    return [term for term in less if not _names(old, term)], [term for term in more if not _names(new, term)]
+    return ([term for term in less if not old.names_entity(term)],
+            [term for term in more if not new.names_entity(term)])
 
 
-def _names(known, term):
-    return bool(known.entity) and not known.stems[term].isdisjoint(known.entity_words)
+def _last_words(text):
+    """The last word of a text, a verb in Korean, and the one before it."""
+    return ["", "", *text[-LAST_LETTERS:].rstrip(" .,!?~)\"'").split()][-2:]
 
 
 def _alike(one, stems, other, other_stems):
