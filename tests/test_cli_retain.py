@@ -75,3 +75,11 @@ def test_a_wrong_rule_is_named_with_its_line(folder):
     done = call(folder, "retain", "W: 하나")
     assert done.returncode == 2
     assert "memtree.toml:2: routing: pattern '(a+)+': it could take for ever" in done.stderr
+
+
+def test_several_items_or_the_words_of_one(folder):
+    done = call(folder, "retain", "W @회의: 주간 회의는 3시에 한다", "S: 정직이 먼저다")
+    assert done.stdout.endswith("2 items stored\n")
+    done = call(folder, "retain", "B", "@운동:", "한강을", "달렸다")
+    assert "B @운동: 한강을 달렸다" in done.stdout
+    assert done.stdout.endswith("1 item stored\n")

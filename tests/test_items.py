@@ -93,3 +93,21 @@ def test_other_lines_of_a_bank_file_are_no_items(line):
 def test_a_huge_item_is_refused():
     with pytest.raises(Malformed, match="20,003 characters"):
         parse_item("W: " + "가" * 20_000)
+
+
+@pytest.mark.parametrize("heading", ["## Retain", "# RETAIN", "## Retain:", "## Retain (오늘)", "### retain - 저녁 ##", "Retain\n------", "Retain\n==="])
+def test_headings_that_mean_retain(heading):
+    items, problems = parse_log(f"말\n\n{heading}\n\n- S: 정직이 먼저다\n\n## 다음\n- W: 아니다\n", "2026-03-02")
+    assert [item.text for _, item in items] == ["정직이 먼저다"] + (["아니다"] if heading[-1] == "=" or heading[:2] == "# " else [])
+    assert problems == []
+
+
+@pytest.mark.parametrize("heading", ["## Retained", "Retain", "- Retain\n---", "## Do not retain"])
+def test_headings_that_do_not(heading):
+    assert parse_log(f"말\n\n{heading}\n\n- S: 정직이 먼저다\n", "2026-03-02") == ([], [])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_line_end(end):
+    items, _ = parse_log(end.join(["# 3월", "## Retain", "- S: 정직이 먼저다", "- W: 비가 온다"]), "2026-03-02")
+    assert [number for number, _ in items] == [3, 4]

@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,7 +71,7 @@ def test_collecting_again_changes_nothing_even_without_the_ledger(folder):
               "- W @회의: 주간 회의는 4시에 한다 (2026-03-05; seen 2026-03-09)\n")
     assert read(folder, "world/environment.md") == wanted
     assert list(Bank(folder).retain()) == []
-    (folder / ".memtree" / "retained.json").unlink()
+    (folder / "bank" / "_meta" / "retained.json").unlink()
     assert {outcome.kind for outcome in Bank(folder).retain()} == {"known"}
     assert read(folder, "world/environment.md") == wanted
 
@@ -83,6 +84,27 @@ def test_what_somebody_deleted_from_the_bank_does_not_come_back(folder):
     log(folder, "2026-03-02", "- W @도구: 옛 편집기를 쓴다", "- W @도구: 새 터미널은 빠르다", "- W @도구: fd로 파일을 찾는다")
     assert [outcome.item.text for outcome in Bank(folder).retain()] == ["fd로 파일을 찾는다"]
     assert "옛 편집기" not in read(folder, "world/tools.md")
+
+
+def test_without_what_can_be_made_again_nothing_deleted_or_corrected_comes_back(folder):
+    log(folder, "2026-03-02", "- W @도구: 옛 편집기를 쓴다", "- W @도구: 터미널은 판 1.2를 쓴다")
+    Bank(folder).retain()
+    path = folder / "bank" / "world" / "tools.md"
+    path.write_text(read(folder, "world/tools.md").replace("- W @도구: 옛 편집기를 쓴다 (2026-03-02)\n", "").replace("1.2", "1.3"), "utf-8")
+    kept = path.read_bytes()
+    shutil.rmtree(folder / ".memtree")
+    assert list(Bank(folder).retain()) == []
+    assert path.read_bytes() == kept
+
+
+def test_logs_in_folders_are_read_and_those_without_a_day_are_told(folder):
+    (folder / "memory" / "2026" / "03").mkdir(parents=True)
+    (folder / "memory" / "2026" / "03" / "2026-03-02.md").write_text("## Retain\n- W @도구: jq로 다듬는다\n", "utf-8")
+    (folder / "memory" / "메모.md").write_text("# 메모\n\n## Retain\n- S: 정직이 먼저다\n", "utf-8")
+    (folder / "memory" / "생각.md").write_text("# 그냥 글\n", "utf-8")
+    result = Bank(folder).retain()
+    assert [(outcome.item.text, outcome.item.date) for outcome in result] == [("jq로 다듬는다", "2026-03-02")]
+    assert [(path, line) for path, line, _ in result.problems] == [("memory/메모.md", 4)]
 
 
 def test_malformed_lines_are_reported_each_time_and_the_rest_is_stored(folder):

@@ -26,6 +26,9 @@ _HEAD = re.compile(r"(?P<tag>[A-Za-z])(?P<c>\([^()]*\))?[ \t]*(?:@(?P<entity>[^:
 _CONFIDENCE = re.compile(r"\([ \t]*c[ \t]*=[ \t]*(0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?|\.[0-9]{1,6})[ \t]*\)")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)[-*+](?:[ \t]+(?P<body>.*)|$)")
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*?))?(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+# Retain, Retain: and Retain (오늘)
+_RETAIN = re.compile(r"retain(?:[ \t]*[:：(（-].*)?", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NOTE = re.compile(
     rf"[ \t]+\((?P<date>{_DATE}|undated)"
@@ -160,6 +163,12 @@ def parse_item(body: str, date: str = "") -> Item:
     return Item(tag, head["text"], entity, confidence, date)
 
 
+def begins_item(text: str) -> bool:
+    """Whether a text begins as a whole item does, with a tag and a colon, whatever follows."""
+    head = _HEAD.fullmatch(" ".join(text.split()))
+    return head is not None and head["tag"] in TAGS and bool(head["text"])
+
+
 def parse_stored(line: str) -> Item | None:
     """Read a line of a bank file; None if it holds no item."""
     bullet = _BULLET.fullmatch(line.rstrip("\r\n"))
@@ -210,6 +219,22 @@ def blocks(text: str):
             yield number, line
 
 
+def _heading(lines, at):
+    """Level and title of the heading that a line is part of; level 0 if of none."""
+    number, line = lines[at]
+    heading = _HEADING.fullmatch(line)
+    if heading:
+        return len(heading["marks"]), (heading["title"] or "").strip()
+    for first in (at, at - 1):
+        if first < 0 or first + 1 >= len(lines) or lines[first + 1][0] != lines[first][0] + 1:
+            continue
+        title, underline = lines[first][1], _UNDERLINE.fullmatch(lines[first + 1][1])
+        if underline and title.strip() and title[0] not in " \t" and not _HEADING.fullmatch(title) and (
+                not _BULLET.fullmatch(title)):
+            return (1 if underline[1][0] == "=" else 2), title.strip()
+    return 0, ""
+
+
 def parse_log(text: str, date: str = "") -> tuple[list[tuple[int, Item]], list[tuple[int, str]]]:
     """Read the ``## Retain`` sections of a daily log.
 
@@ -230,11 +255,11 @@ def parse_log(text: str, date: str = "") -> tuple[list[tuple[int, Item]], list[t
     found: list[tuple[int, str]] = []
     problems: list[tuple[int, str]] = []
     is_open = False
-    for number, line in blocks(text.removeprefix("\ufeff")):
-        heading = _HEADING.fullmatch(line)
-        if heading:
-            depth = len(heading["marks"])
-            if (heading["title"] or "").strip().casefold() == "retain":
+    lines = list(blocks(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")))
+    for at, (number, line) in enumerate(lines):
+        depth, title = _heading(lines, at)
+        if depth:
+            if _RETAIN.fullmatch(title):
                 level = depth
             elif depth <= level:
                 level = 0

@@ -64,9 +64,9 @@ class Option:
 
 
 class Argument:
-    """One positional argument; `many` takes all that is left, joined with spaces."""
+    """One positional argument; `many` takes all that is left, joined with spaces or, if it is `apart`, as a list."""
 
-    __slots__ = ("choices", "help", "kind", "many", "name", "optional")
+    __slots__ = ("apart", "choices", "help", "kind", "many", "name", "optional")
 
     def __init__(
         self,
@@ -75,6 +75,7 @@ class Argument:
         *,
         kind: Callable = str,
         many: bool = False,
+        apart: bool = False,
         optional: bool = False,
         choices: Sequence[str] = (),
     ):
@@ -82,6 +83,7 @@ class Argument:
         self.help = help
         self.kind = kind
         self.many = many
+        self.apart = apart
         self.optional = optional
         self.choices = choices
 
@@ -239,9 +241,13 @@ def _arguments(command, words, values, hint):
                 setattr(values, argument.name, None)
                 continue
             raise UsageError(f"{argument.name.upper()} is missing: {argument.help}", hint)
+        name = argument.name.upper()
+        if argument.apart:
+            setattr(values, argument.name, [_value(argument, name, word, hint) for word in words])
+            return
         given = " ".join(words) if argument.many else words[0]
         words = [] if argument.many else words[1:]
-        setattr(values, argument.name, _value(argument, argument.name.upper(), given, hint))
+        setattr(values, argument.name, _value(argument, name, given, hint))
     if words:
         raise UsageError(f"one argument too many: {words[0]!r}", hint)
 

@@ -22,7 +22,7 @@ WORDS = {"new": "stored", "update": "update", "extends": "extends", "duplicate":
 
 def _retained(values) -> Retained:
     """What the items of the command line, of standard input or of the logs have become."""
-    from memtree.items import Malformed
+    from memtree.items import Malformed, begins_item
 
     values.logs = False
     bank = open_bank(values)
@@ -40,8 +40,12 @@ def _retained(values) -> Retained:
         result = bank.retain([item for _, item in found], dry_run=values.dry_run)
         result.problems = [("stdin", line - 1, message) for line, message in problems]
         return result
+    items = values.item
+    if items and not all(map(begins_item, items)):
+        # The words of one item, not quoted.
+        items = [" ".join(items)]
     try:
-        return bank.retain(values.item, dry_run=values.dry_run)
+        return bank.retain(items, dry_run=values.dry_run)
     except Malformed as error:
         raise UsageError(str(error), "memtree help retain") from None
 
@@ -105,8 +109,8 @@ COMMAND = Command(
     "memtree retain",
     "store memories: given ones, or those of the daily logs",
     run,
-    arguments=[Argument("item", "what to store, 'W @entity: text' (default: collect from memory/)", kind=text,
-                        many=True, optional=True)],
+    arguments=[Argument("item", "what to store, 'W @entity: text', one or more (default: collect from memory/)",
+                        kind=text, many=True, apart=True, optional=True)],
     options=[BANK, STDIN, DRY_RUN, JSON],
     examples=[
         ('memtree retain "W @도구: ripgrep은 15.1로 올렸다"', "add one by hand"),
