@@ -14,7 +14,8 @@ from itertools import combinations
 from pathlib import Path
 
 from memtree.anchors import Anchors
-from memtree.dedup import DUPLICATE, Deduper, compare
+from memtree.compare import DUPLICATE, compare
+from memtree.dedup import Deduper
 from memtree.items import Item, blocks, parse_item, parse_stored
 from memtree.links import Names, files_of, find
 from memtree.workspace import Workspace

@@ -11,8 +11,7 @@ from memtree.dedup import Deduper
 from memtree.items import Item, parse_item
 from memtree.verbs import verb_forms
 
-PAIRS = Path(__file__).parent / "data" / "dedup_pairs.tsv"
-WORDINGS = PAIRS.with_name("dedup_wordings.tsv")
+DATA = Path(__file__).parent / "data"
 
 
 def decide(old, new, old_day="2026-03-01", new_day="2026-03-02"):
@@ -78,24 +77,34 @@ def test_the_decision_tells_its_reason(old, new, kind, reason):
     assert (decision.known is None) == (kind == "new")
 
 
-def labelled(half):
-    with open(PAIRS, encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if row["split"] == half]
+def rows(name):
+    with open(DATA / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-@pytest.mark.parametrize(("half", "least"), [("dev", 0.95), ("test", 0.95)])
-def test_labelled_pairs(half, least):
+@pytest.mark.parametrize(("name", "half", "least"), [
+    # Written before the rules were.
+    ("dedup_pairs.tsv", "dev", 0.95), ("dedup_pairs.tsv", "test", 0.95),
+    # Written by others later, who did not know the rules; they hold what only knowledge of the world tells apart.
+    ("dedup_pairs_more.tsv", "dev", 0.88), ("dedup_pairs_more.tsv", "test", 0.90),
+])
+def test_labelled_pairs(name, half, least):
     names = {"duplicate": "duplicate", "update": "update", "extends": "update", "new": "different"}
-    rows = labelled(half)
-    results = [(row, names[decide(row["existing"], row["new"], "", "").kind]) for row in rows]
+    pairs = [row for row in rows(name) if row["split"] == half]
+    results = [(row, names[decide(row["existing"], row["new"], "", "").kind]) for row in pairs]
     assert [row["new"] for row, got in results if got == "duplicate" and row["label"] != "duplicate"] == []
     right = sum(got == row["label"] for row, got in results)
-    assert len(rows) == 150
-    assert right >= least * len(rows)
+    assert len(pairs) >= 150
+    assert right >= least * len(pairs)
 
 
-@pytest.mark.parametrize("row", list(csv.DictReader(
-    WORDINGS.read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)), ids=lambda row: row["new"])
+def test_near_misses_are_never_dropped():
+    pairs = rows("near_misses.tsv")
+    assert len(pairs) > 300
+    assert [row for row in pairs if decide(row["existing"], row["new"]).kind == "duplicate"] == []
+
+
+@pytest.mark.parametrize("row", rows("dedup_wordings.tsv"), ids=lambda row: row["new"])
 def test_other_endings_particles_and_spacing_are_one_and_near_misses_are_not(row):
     same = row["label"] == "duplicate"
     assert (decide(row["existing"], row["new"]).kind == "duplicate") == same
@@ -122,7 +131,7 @@ def test_superseded_and_discarded_items_are_not_leant_on():
     assert deduper.decide(again).kind == "new"
 
 
-SENTENCES = [parse_item(row[side], "2026-03-01") for row in labelled("dev") for side in ("existing", "new")]
+SENTENCES = [parse_item(row[side], "2026-03-01") for row in rows("dedup_pairs.tsv") if row["split"] == "dev" for side in ("existing", "new")]
 
 
 @given(st.lists(st.sampled_from(SENTENCES), max_size=30), st.sampled_from(SENTENCES))

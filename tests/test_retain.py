@@ -140,6 +140,25 @@ def test_a_confirmed_opinion_is_as_sure_as_it_was_last_said(folder):
     assert items_of(folder)[0].days() == {"2026-03-01", "2026-03-08"}
 
 
+def test_an_opinion_may_change_its_confidence_on_one_day(folder):
+    bank = Bank(folder)
+    bank.retain("O(c=0.9) @재택: 재택이 집중에 좋다")
+    outcome, = bank.retain("O(c=0.4) @재택: 재택이 집중에 좋다")
+    assert (outcome.kind, outcome.reason) == ("duplicate", "the same words; its confidence is 0.4 now")
+    assert [item.confidence for item in items_of(folder)] == ["0.4"]
+    assert [outcome.kind for outcome in bank.retain("O(c=0.4) @재택: 집중에 재택이 좋다")] == ["known"]
+
+
+def test_a_week_of_records_stays(folder):
+    bank = Bank(folder)
+    for day, food in enumerate(("김밥", "국수", "덮밥", "냉면"), 1):
+        bank.retain([Item("B", text, date=f"2026-11-0{day}") for text in (
+            f"점심에 {food}을 먹었다", f"아침에 {day}km 달리고 씻었다", f"책 제{day}장을 읽었다", f"reviewed pull request #10{day} of the parser")])
+    items = items_of(folder)
+    assert len(items) == 16
+    assert [item for item in items if item.superseded] == []
+
+
 def test_dry_run_tells_the_diff_and_writes_nothing(folder):
     bank = Bank(folder)
     result = bank.retain("W @도구: age로 비밀을 감춘다", dry_run=True)

@@ -6,8 +6,9 @@ that many retains in a row, in this process and in others, each cost what they a
 
 from __future__ import annotations
 
-from memtree.dedup import Deduper, Known
+from memtree.dedup import Deduper
 from memtree.items import Item, blocks, parse_stored
+from memtree.known import Known
 from memtree.workspace import Problem, Workspace, read, scan
 
 TYPE_CHECKING = False

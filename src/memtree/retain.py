@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from memtree import hub, journal
+from memtree.compare import DUPLICATE, NEW
 from memtree.days import today
-from memtree.dedup import DUPLICATE, NEW
 from memtree.errors import BankError
 from memtree.files import contained, write_atomic
 from memtree.items import Item, parse_item
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from memtree.config import Settings
-    from memtree.dedup import Known
+    from memtree.known import Known
     from memtree.workspace import Workspace
 
 KNOWN = "known"
@@ -211,7 +211,8 @@ class _Run:
         """Decide on one item and note what is to be written."""
         for known in self.memories.deduper.same(item):
             # A log read again must not bring back what was superseded; somebody who says it again does.
-            if item.date in known.item.days() and not (known.item.superseded and self.source):
+            if item.date in known.item.days() and not (known.item.superseded and self.source) and not (
+                    self.tells_confidence(item, known.item)):
                 return Outcome(item, KNOWN, "already stored", known.where.file, known.item)
         decision = self.memories.deduper.decide(item)
         known = decision.known
@@ -236,13 +237,20 @@ class _Run:
     def sighting(self, item, known: Known, reason):
         """Note on the item that stays that it was seen again; an opinion is as sure as it was last said."""
         stays, place = known.item, known.where
-        if item.date in stays.days():
+        is_seen, changes = item.date in stays.days(), self.tells_confidence(item, stays)
+        if is_seen and not changes:
             return Outcome(item, KNOWN, f"{reason}; seen that day", place.file, stays)
-        fields = {"seen": (*stays.seen, f"{item.date} {self.source}".strip())}
-        if item.confidence and item.date >= max(stays.days()):
+        fields = {} if is_seen else {"seen": (*stays.seen, f"{item.date} {self.source}".strip())}
+        if changes:
             fields["confidence"] = item.confidence
+            reason += f"; its confidence is {item.confidence} now"
         self.replace(known, stays.changed(**fields))
         return Outcome(item, DUPLICATE, reason, place.file, stays)
+
+    @staticmethod
+    def tells_confidence(item, stays):
+        """Whether an item tells anew how sure an opinion is."""
+        return bool(item.confidence) and item.date >= max(stays.days()) and item.confidence != stays.confidence
 
     def replace(self, known, item):
         place = known.where
