@@ -7,6 +7,8 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 BANK = EXAMPLES / "bank"
@@ -17,6 +19,11 @@ NEW_WORD_SHARE = 0.15
 """Share of words replaced by ones that the example bank does not have: so the vocabulary keeps growing with
 the text, as that of real notes does, instead of ending at the bank's."""
 VOCABULARY = 200_000
+
+ONSETS = "b c d f g h l m n p r s t v w st tr pl gr ch sh th br".split()
+VOWELS = "a e i o u ea ou ai".split()
+CODAS = ["", *"n r s t l m d ck nd st".split()]
+ENDINGS = ["", "", "", "", *"s ed ing ly er ion ness able ation ment".split()]
 
 
 def questions() -> list[str]:
@@ -75,6 +82,35 @@ class Grower:
             lines += [line] if line.startswith(("-", "|")) else ["", line]
             size += len(line.encode())
         return "\n".join(lines) + "\n"
+
+
+def english_texts(n: int, seed: int = 1) -> list[str]:
+    """Texts of some 55 words in sentences: English stop words and words made of syllables and English endings, by
+    Zipf-Mandelbrot's law over 200,000 of them."""
+    rng, choice = np.random.default_rng(seed), random.Random(seed).choice
+    stops = (ROOT / "src/memtree/data/english_stopwords.txt").read_text(encoding="utf-8").splitlines()
+    words = dict.fromkeys(word for word in stops if word.isalpha())
+    while len(words) < VOCABULARY:
+        syllables = [choice(ONSETS) + choice(VOWELS) + choice(CODAS) for _ in range(choice((1, 1, 2, 2, 2, 3)))]
+        words["".join(syllables) + choice(ENDINGS)] = None
+    names = np.array(list(words))
+    weights = (np.arange(VOCABULARY) + 2.7) ** -1.07
+    bounds = np.cumsum(weights / weights.sum())
+    lengths = np.maximum(rng.lognormal(np.log(55) - 0.18, 0.6, n), 1).astype(int)
+    marks = np.array(["", ",", "."])
+    texts = []
+    for length in lengths:
+        drawn = names[np.minimum(np.searchsorted(bounds, rng.random(length)), VOCABULARY - 1)]
+        after = marks[np.searchsorted((0.88, 0.93), rng.random(length))]
+        sentences = " ".join(map("".join, zip(drawn, after, strict=True))).split(". ")
+        texts.append(". ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences))
+    return texts
+
+
+def mixed_texts(n: int, seed: int = 3) -> list[str]:
+    """Korean and English texts of some 55 words, see `Grower`."""
+    grower = Grower(seed)
+    return [grower.note(350) for _ in range(n)]
 
 
 def write_bank(folder: Path, n_bytes: int, file_bytes: int = 10_000, seed: int = 7) -> int:

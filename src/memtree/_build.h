@@ -9,6 +9,13 @@
 /* From this df a window on, offsets (4 bytes a window) and 2-byte ids are no larger than 4-byte ids. */
 #define MT_WINDOWED_DF 4
 #define MT_NO_TERM_DF ((int64_t)1 << 62)
+/* Terms of a row come in any order: what is needed soon is fetched this many ahead. */
+#define MT_AHEAD 12
+#if defined(_MSC_VER) && !defined(__clang__)
+#define MT_PREFETCH(address) ((void)(address))
+#else
+#define MT_PREFETCH(address) __builtin_prefetch(address)
+#endif
 
 static int mt_descending(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -47,22 +54,32 @@ static int mt_plan(mt_postings *p, const uint32_t *df, int64_t *indptr, int64_t 
     return 0;
 }
 
-/* Count the documents of each term. `last` (n_terms, zeroed) marks the last document (+ 1) that held the term. */
+/* Where the second pass is in the list of a term; one cache line, as terms come in any order. */
+typedef struct {
+    uint8_t *id, *tf; /* of the next posting */
+    uint32_t last;    /* document + 1 of the posting before */
+    uint32_t id_size; /* 2 or 4 bytes */
+} mt_cursor;
+
+/* Count the documents of each term; `cursors` (n_terms, zeroed) are left for mt_fill_rows to begin with. */
 static int mt_count_rows(int64_t n_docs, int64_t n_terms, const int64_t *row, const uint32_t *terms, uint32_t *df,
-                         uint32_t *last, int64_t *bad) {
+                         mt_cursor *cursors, int64_t *bad) {
     int64_t d, i;
     for (d = 0; d < n_docs; d++)
         for (i = row[d]; i < row[d + 1]; i++) {
             uint32_t t = terms[i];
+            /* A prefetch never faults, so that neither the end nor the id matters. */
+            MT_PREFETCH(&cursors[terms[i + MT_AHEAD < row[n_docs] ? i + MT_AHEAD : i]]);
             if (t >= n_terms) {
                 *bad = i;
                 return -1;
             }
-            if (last[t] != d + 1) {
-                last[t] = (uint32_t)(d + 1);
-                df[t]++;
+            if (cursors[t].last != d + 1) {
+                cursors[t].last = (uint32_t)(d + 1);
+                cursors[t].id_size++;
             }
         }
+    for (i = 0; i < n_terms; i++) df[i] = cursors[i].id_size;
     return 0;
 }
 
@@ -136,14 +153,6 @@ static inline mt_block_parts mt_parts(const mt_postings *p, uint8_t *ids, int64_
     return parts;
 }
 
-static inline void mt_put_id(const mt_postings *p, uint8_t *ids, int64_t term, int64_t at, uint32_t doc) {
-    mt_block_parts parts = mt_parts(p, ids, term);
-    if (parts.ids32)
-        parts.ids32[at] = doc;
-    else
-        parts.ids16[at] = (uint16_t)(doc & (MT_WINDOW - 1));
-}
-
 /* Set the bits of one window of a term with bitmaps, and each word's rank, once its ids are there. */
 static void mt_finish_window(const mt_block_parts *parts, int64_t window) {
     uint64_t *bits = (uint64_t *)(parts->bitmaps + window * MT_BITMAP);
@@ -170,42 +179,51 @@ static void mt_finish_bitmaps(const mt_postings *p, uint8_t *ids) {
     }
 }
 
-/* Second pass of the counting sort: place each (term, document) pair. `used` (n_terms, zeroed) counts the postings
- * placed, `last` (zeroed) as in mt_count_rows, `slot` holds where a large frequency is counted. */
+/* Second pass of the counting sort: place each (term, document) pair. */
 static int mt_fill_rows(const mt_postings *p, const int64_t *row, const uint32_t *terms, uint8_t *ids, uint8_t *tf,
-                        uint32_t *used, uint32_t *last, mt_big_list *big) {
+                        mt_cursor *cursors, mt_big_list *big) {
     int64_t d, i, t, w;
-    int64_t n_windowed = 0;
-    uint32_t *slot = NULL, *windowed = NULL;
+    int64_t n_windowed = 0, n = row[p->n_docs];
+    uint32_t *slot = NULL, *windowed = NULL; /* slot: where a large frequency is counted */
     int status = -1;
     for (t = 0; t < p->n_terms; t++) n_windowed += p->indptr[t + 1] - p->indptr[t] >= p->windowed_min;
     windowed = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)(n_windowed + 1));
     if (!windowed) return -1;
-    for (n_windowed = t = 0; t < p->n_terms; t++)
-        if (p->indptr[t + 1] - p->indptr[t] >= p->windowed_min) windowed[n_windowed++] = (uint32_t)t;
+    for (n_windowed = t = 0; t < p->n_terms; t++) {
+        mt_block_parts parts = mt_parts(p, ids, t);
+        if (!parts.ids32) windowed[n_windowed++] = (uint32_t)t;
+        cursors[t].id = parts.ids32 ? (uint8_t *)parts.ids32 : (uint8_t *)parts.ids16;
+        cursors[t].id_size = parts.ids32 ? 4 : 2;
+        cursors[t].tf = tf + p->indptr[t];
+        cursors[t].last = 0;
+    }
     for (w = 0; w <= p->n_windows; w++) {
         int64_t end = (w + 1) << MT_WINDOW_BITS;
-        for (i = 0; i < n_windowed; i++) mt_parts(p, ids, windowed[i]).offsets[w] = used[windowed[i]];
+        for (i = 0; i < n_windowed; i++) {
+            t = windowed[i];
+            mt_parts(p, ids, t).offsets[w] = (uint32_t)(cursors[t].tf - tf - p->indptr[t]);
+        }
         if (end > p->n_docs) end = p->n_docs;
         for (d = w << MT_WINDOW_BITS; d < end; d++)
             for (i = row[d]; i < row[d + 1]; i++) {
                 uint32_t term = terms[i];
-                int64_t at;
-                if (last[term] != d + 1) {
-                    last[term] = (uint32_t)(d + 1);
-                    at = used[term]++;
-                    mt_put_id(p, ids, term, at, (uint32_t)d);
-                    tf[p->indptr[term] + at] = 1;
-                    continue;
-                }
-                at = p->indptr[term] + used[term] - 1;
-                if (tf[at] < MT_BIG_TF - 1) {
-                    tf[at]++;
-                } else if (tf[at] == MT_BIG_TF - 1) {
-                    tf[at] = MT_BIG_TF;
+                mt_cursor *c = &cursors[term];
+                MT_PREFETCH(&cursors[terms[i + MT_AHEAD < n ? i + MT_AHEAD : i]]);
+                if (c->last != d + 1) {
+                    c->last = (uint32_t)(d + 1);
+                    if (c->id_size == 4)
+                        *(uint32_t *)c->id = (uint32_t)d;
+                    else
+                        *(uint16_t *)c->id = (uint16_t)(d & (MT_WINDOW - 1));
+                    c->id += c->id_size;
+                    *c->tf++ = 1;
+                } else if (c->tf[-1] < MT_BIG_TF - 1) {
+                    c->tf[-1]++;
+                } else if (c->tf[-1] == MT_BIG_TF - 1) {
+                    c->tf[-1] = MT_BIG_TF;
                     if (!slot && !(slot = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)p->n_terms))) goto done;
                     slot[term] = (uint32_t)big->n;
-                    if (mt_big_append(big, at, MT_BIG_TF)) goto done;
+                    if (mt_big_append(big, c->tf - 1 - tf, MT_BIG_TF)) goto done;
                 } else {
                     big->tf[slot[term]]++;
                 }
@@ -228,7 +246,10 @@ static int mt_fill_columns(const mt_postings *p, const uint32_t *docs, const uin
         mt_block_parts parts = mt_parts(p, ids, t);
         for (i = 0; i < df; i++) {
             uint32_t count = counts[start + i];
-            mt_put_id(p, ids, t, i, docs[start + i]);
+            if (parts.ids32)
+                parts.ids32[i] = docs[start + i];
+            else
+                parts.ids16[i] = (uint16_t)(docs[start + i] & (MT_WINDOW - 1));
             tf[start + i] = (uint8_t)(count < MT_BIG_TF ? count : MT_BIG_TF);
             if (count >= MT_BIG_TF && mt_big_append(big, start + i, count)) return -1;
         }

@@ -26,14 +26,16 @@ cdef extern from "_build.h":
         int64_t* pos
         uint32_t* tf
         int64_t n
+    ctypedef struct mt_cursor:
+        pass
     int mt_plan(mt_postings* p, const uint32_t* df, int64_t* indptr, int64_t* block) noexcept nogil
     int mt_count_rows(
         int64_t n_docs, int64_t n_terms, const int64_t* row, const uint32_t* terms,
-        uint32_t* df, uint32_t* last, int64_t* bad
+        uint32_t* df, mt_cursor* cursors, int64_t* bad
     ) noexcept nogil
     int mt_fill_rows(
         const mt_postings* p, const int64_t* row, const uint32_t* terms, uint8_t* ids, uint8_t* tf,
-        uint32_t* used, uint32_t* last, mt_big_list* big
+        mt_cursor* cursors, mt_big_list* big
     ) noexcept nogil
     int mt_fill_columns(
         const mt_postings* p, const uint32_t* docs, const uint32_t* counts, uint8_t* ids, uint8_t* tf,
@@ -148,7 +150,7 @@ cdef class Matrix:
         cdef const uint32_t* term = &terms[0] if terms.shape[0] else NULL
         cdef const int64_t* row
         cdef uint32_t* df
-        cdef uint32_t* last
+        cdef mt_cursor* cursors
         cdef uint32_t* length
         cdef int status
         if n_docs < 0 or indptr[0] != 0 or indptr[n_docs] != terms.shape[0]:
@@ -159,12 +161,12 @@ cdef class Matrix:
         self.set_shape(n_docs, field_starts)
         row = &indptr[0]
         df = <uint32_t*>calloc(self.p.n_terms + 1, sizeof(uint32_t))
-        last = <uint32_t*>calloc(self.p.n_terms + 1, sizeof(uint32_t))
+        cursors = <mt_cursor*>calloc(self.p.n_terms + 1, sizeof(mt_cursor))
         try:
-            if not df or not last:
+            if not df or not cursors:
                 raise MemoryError
             with nogil:
-                status = mt_count_rows(n_docs, self.p.n_terms, row, term, df, last, &bad)
+                status = mt_count_rows(n_docs, self.p.n_terms, row, term, df, cursors, &bad)
             if status:
                 raise ValueError(f"term id {terms[bad]} is not below the number of columns, {self.p.n_terms}")
             self.allocate(df)
@@ -178,12 +180,10 @@ cdef class Matrix:
                     for i in range(n_docs):
                         for bad in range(row[i], row[i + 1]):
                             length[self.field_of(term[bad]) * n_docs + i] += 1
-                memset(df, 0, <size_t>self.p.n_terms * sizeof(uint32_t))
-                memset(last, 0, <size_t>self.p.n_terms * sizeof(uint32_t))
-            self.fill(row, term, NULL, df, last)
+            self.fill(row, term, NULL, cursors)
         finally:
             free(df)
-            free(last)
+            free(cursors)
         return self
 
     @classmethod
@@ -247,7 +247,7 @@ cdef class Matrix:
                         raise ValueError(f"document {docs[i]} is longer than 4,294,967,295 terms")
                     length[field * n_docs + docs[i]] = <uint32_t>total
         if docs.shape[0]:
-            self.fill(NULL, &docs[0], &counts[0], NULL, NULL)
+            self.fill(NULL, &docs[0], &counts[0], NULL)
         return self
 
     cdef int set_shape(self, int64_t n_docs, field_starts) except -1:
@@ -288,9 +288,7 @@ cdef class Matrix:
         self.attach()
         return 0
 
-    cdef int fill(
-        self, const int64_t* row, const uint32_t* ids, const uint32_t* counts, uint32_t* used, uint32_t* last
-    ) except -1:
+    cdef int fill(self, const int64_t* row, const uint32_t* ids, const uint32_t* counts, void* cursors) except -1:
         """Write the postings of rows, or (without `row`) of ready columns."""
         cdef mt_big_list big
         cdef int status
@@ -302,7 +300,7 @@ cdef class Matrix:
                 # Also the padding of blocks is written, so that equal input gives equal files.
                 memset(out_ids, 0, <size_t>self.p.ids_size)
                 if row:
-                    status = mt_fill_rows(&self.p, row, ids, out_ids, out_tf, used, last, &big)
+                    status = mt_fill_rows(&self.p, row, ids, out_ids, out_tf, <mt_cursor*>cursors, &big)
                 else:
                     status = mt_fill_columns(&self.p, ids, counts, out_ids, out_tf, &big)
             if status:

@@ -128,6 +128,34 @@ static inline const uint8_t *memtree_strings_get(const memtree_strings *s, uint3
     return s->text + from;
 }
 
+static inline int memtree_same(const uint8_t *a, const uint8_t *b, size_t length)
+{
+    uint64_t x, y;
+    uint32_t u, v;
+    while (length >= 8) {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        if (x != y)
+            return 0;
+        a += 8;
+        b += 8;
+        length -= 8;
+    }
+    if (length >= 4) {
+        memcpy(&u, a, 4);
+        memcpy(&v, b, 4);
+        if (u != v)
+            return 0;
+        a += 4;
+        b += 4;
+        length -= 4;
+    }
+    for (; length; a++, b++, length--)
+        if (*a != *b)
+            return 0;
+    return 1;
+}
+
 static inline uint32_t memtree_strings_find(const memtree_strings *s, const uint8_t *text, size_t length,
                                             uint8_t tag, uint64_t hash, uint64_t *place)
 {
@@ -141,7 +169,7 @@ static inline uint32_t memtree_strings_find(const memtree_strings *s, const uint
         uint32_t id = (uint32_t)slot - 1;
         size_t size;
         const uint8_t *other = memtree_strings_get(s, id, &size);
-        if (other && size == length && s->tag[id] == tag && memcmp(other, text, length) == 0)
+        if (other && size == length && s->tag[id] == tag && memtree_same(other, text, length))
             return id;
     }
     *place = i;
@@ -196,11 +224,10 @@ static inline uint32_t memtree_strings_lookup(const memtree_strings *s, const ui
     return memtree_strings_find(s, text, length, tag, memtree_hash(text, length, tag, s->seed), &place);
 }
 
-/* The id of a string, new (== the old n) if it was not there; MEMTREE_NO_ID without memory. */
-static inline uint32_t memtree_strings_intern(memtree_strings *s, const uint8_t *text, size_t length,
-                                              uint8_t tag)
+static inline uint32_t memtree_strings_intern_hashed(memtree_strings *s, const uint8_t *text, size_t length,
+                                                     uint8_t tag, uint64_t hash)
 {
-    uint64_t place, hash = memtree_hash(text, length, tag, s->seed);
+    uint64_t place;
     uint32_t id = memtree_strings_find(s, text, length, tag, hash, &place);
     if (id != MEMTREE_NO_ID)
         return id;
@@ -216,6 +243,78 @@ static inline uint32_t memtree_strings_intern(memtree_strings *s, const uint8_t 
     s->start[id + 1] = (uint32_t)s->text_size;
     s->tag[id] = tag;
     return id;
+}
+
+/* The id of a string, new (== the old n) if it was not there; MEMTREE_NO_ID without memory. */
+static inline uint32_t memtree_strings_intern(memtree_strings *s, const uint8_t *text, size_t length,
+                                              uint8_t tag)
+{
+    return memtree_strings_intern_hashed(s, text, length, tag, memtree_hash(text, length, tag, s->seed));
+}
+
+/* Strings that wait to be looked up together, so that the waits for memory overlap: a large table is in no cache. */
+#define MEMTREE_BATCH 32
+#define MEMTREE_BATCH_TEXT 2048
+
+typedef struct {
+    int n;
+    uint32_t used;
+    uint32_t start[MEMTREE_BATCH], length[MEMTREE_BATCH];
+    uint64_t hash[MEMTREE_BATCH];
+    uint8_t tag[MEMTREE_BATCH];
+    uint8_t text[MEMTREE_BATCH_TEXT];
+} memtree_batch;
+
+#if defined(__GNUC__) || defined(__clang__)
+#define memtree_prefetch(address) __builtin_prefetch(address)
+#else
+#define memtree_prefetch(address) ((void)(address))
+#endif
+
+/* Whether there is room for a string of this length. */
+static inline int memtree_batch_fits(const memtree_batch *batch, size_t length)
+{
+    return batch->n < MEMTREE_BATCH && batch->used + length <= MEMTREE_BATCH_TEXT;
+}
+
+static inline void memtree_batch_add(memtree_batch *batch, const memtree_strings *s, const uint8_t *text,
+                                     size_t length, uint8_t tag)
+{
+    int i = batch->n++;
+    batch->start[i] = batch->used;
+    batch->length[i] = (uint32_t)length;
+    batch->tag[i] = tag;
+    batch->hash[i] = memtree_hash(text, length, tag, s->seed);
+    memtree_prefetch(&s->slots[memtree_first_slot(batch->hash[i], s->n_slots)]);
+    memcpy(batch->text + batch->used, text, length);
+    batch->used += (uint32_t)length;
+}
+
+/* Intern all strings that wait, in order; their ids to `out`. Returns 0, or -1 without memory. */
+static int memtree_batch_intern(memtree_batch *batch, memtree_strings *s, uint32_t *out)
+{
+    uint32_t likely[MEMTREE_BATCH];
+    int i, n = batch->n;
+    for (i = 0; i < n; i++) {
+        uint64_t slot = s->slots[memtree_first_slot(batch->hash[i], s->n_slots)];
+        likely[i] = slot && !((slot ^ batch->hash[i]) >> 32) ? (uint32_t)slot - 1 : MEMTREE_NO_ID;
+        if (likely[i] != MEMTREE_NO_ID) {
+            memtree_prefetch(&s->start[likely[i]]);
+            memtree_prefetch(&s->tag[likely[i]]);
+        }
+    }
+    for (i = 0; i < n; i++)
+        if (likely[i] < s->n)
+            memtree_prefetch(s->text + s->start[likely[i]]);
+    for (i = 0; i < n; i++) {
+        out[i] = memtree_strings_intern_hashed(s, batch->text + batch->start[i], batch->length[i], batch->tag[i],
+                                               batch->hash[i]);
+        if (out[i] == MEMTREE_NO_ID)
+            return -1;
+    }
+    batch->n = 0;
+    batch->used = 0;
+    return 0;
 }
 
 #endif

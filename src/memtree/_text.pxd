@@ -24,6 +24,14 @@ cdef extern from "_strings.h" nogil:
     uint32_t strings_lookup "memtree_strings_lookup"(const Strings*, const uint8_t*, size_t, uint8_t tag)
     uint32_t strings_intern "memtree_strings_intern"(Strings*, const uint8_t*, size_t, uint8_t tag)
 
+    ctypedef struct Batch "memtree_batch":
+        int n
+        uint32_t used
+    int BATCH_TEXT "MEMTREE_BATCH_TEXT"
+    bint batch_fits "memtree_batch_fits"(const Batch*, size_t length)
+    void batch_add "memtree_batch_add"(Batch*, const Strings*, const uint8_t*, size_t, uint8_t tag)
+    int batch_intern "memtree_batch_intern"(Batch*, Strings*, uint32_t* out)
+
 # Kinds of surfaces: the tag of a surface in its table.
 cdef enum Kind:
     HANGUL = 1          # a run of Hangul syllables
@@ -50,6 +58,7 @@ cdef struct Scanner:
     uint32_t* ids           # surfaces in order of appearance
     uint32_t* spans         # start and end of each in code points, if `with_spans`
     Py_ssize_t n, capacity
+    Batch* batch            # optional, if `adds` and not `with_spans`: surfaces are looked up many at a time
 
 cdef str prepare(str text)
 cdef int scan_text(str text, Scanner* scanner) except -1

@@ -137,8 +137,12 @@ cdef inline bint is_separate_jamo(const char_t* text, Py_ssize_t i) noexcept nog
 
 cdef bint all_plain(const char_t* text, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
+    cdef uint32_t c
     for i in range(n):
-        if text[i] >= 128 and not is_plain(text[i]) and not is_separate_jamo(text, i):
+        c = text[i]
+        if c < 128 or FIRST <= c <= LAST:   # most characters, without a look at the table
+            continue
+        if not is_plain(c) and not is_separate_jamo(text, i):
             return False
     return True
 
@@ -191,10 +195,29 @@ cdef bint grow_scanner(Scanner* scanner) noexcept nogil:
     return True
 
 
+cdef void intern_batch(Scanner* scanner) noexcept nogil:
+    """Append the surfaces that wait in the batch."""
+    cdef int n = scanner.batch.n
+    while scanner.n + n > scanner.capacity:
+        if not grow_scanner(scanner):
+            scanner.batch.n = scanner.batch.used = 0
+            return
+    if batch_intern(scanner.batch, scanner.known, scanner.ids + scanner.n):
+        scanner.batch.n = scanner.batch.used = 0
+        scanner.failed = True
+    else:
+        scanner.n += n
+
+
 cdef inline void emit(Scanner* scanner, int kind, const uint8_t* text, size_t length, Py_ssize_t start,
                       Py_ssize_t end) noexcept nogil:
     """Intern a surface and append it."""
     cdef uint32_t id
+    if scanner.batch != NULL:
+        if not batch_fits(scanner.batch, length):
+            intern_batch(scanner)
+        batch_add(scanner.batch, scanner.known, text, length, <uint8_t> kind)
+        return
     if scanner.n == scanner.capacity and not grow_scanner(scanner):
         return
     if scanner.adds:
@@ -266,6 +289,34 @@ cdef void emit_word(const uint32_t* word, int length, bint is_identifier, Py_ssi
     emit(scanner, IDENTIFIER if is_identifier else LATIN, out, size, start, end)
 
 
+cdef inline Py_ssize_t scan_simple_word(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scanner* scanner,
+                                        bint* ends_in_digit) noexcept nogil:
+    """Emit the word at `i` if it is small ASCII letters and digits after a first letter of any case, and what follows
+    joins nothing to it; return its end, or `i` if it must be looked at more closely."""
+    cdef uint8_t out[MAX_WORD]
+    cdef uint32_t c = text[i]
+    cdef Py_ssize_t length = 1, room = min(n - i, <Py_ssize_t> MAX_WORD)
+    if c >= 128:
+        return i
+    out[0] = <uint8_t> (c | 32)     # digits have that bit
+    while length < room:
+        c = text[i + length]
+        if not (c'a' <= c <= c'z' or c'0' <= c <= c'9'):
+            break
+        out[length] = <uint8_t> c
+        length += 1
+    if i + length < n:
+        if length == MAX_WORD:
+            return i
+        if c == c'.' or c == c',':
+            c = c' ' if i + length + 1 == n else text[i + length + 1]
+        if c != c' ' and c != c'\n':
+            return i
+    emit(scanner, LATIN, out, length, i, i + length)
+    ends_in_digit[0] = is_digit(out[length - 1])
+    return i + length
+
+
 cdef Py_ssize_t scan_word(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scanner* scanner,
                           bint* ends_in_digit) noexcept nogil:
     """Emit the Latin word or identifier that starts at `i`; return its end. Hyphens alone join no words."""
@@ -274,6 +325,9 @@ cdef Py_ssize_t scan_word(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scanne
     cdef Py_ssize_t j, k
     cdef int length = 0, c, first = 0
     cdef bint joined = False, hyphens = False, digits = False
+    j = scan_simple_word(text, i, n, scanner, ends_in_digit)
+    if j > i:
+        return j
     while i < n and length < MAX_WORD:
         c = class_of(text[i])
         if c == LATIN_LETTER or c == DIGIT or (c == MARK and length and not is_digit(word[length - 1])):
@@ -421,6 +475,8 @@ cdef int scan_text(str text, Scanner* scanner) except -1:
             scan(<uint16_t*> data, n, scanner)
         else:
             scan(<uint32_t*> data, n, scanner)
+        if scanner.batch != NULL:
+            intern_batch(scanner)
     if scanner.failed:
         raise MemoryError
     return 0

@@ -15,10 +15,10 @@ from libc.string cimport memcpy, memset
 from memtree._korean cimport Candidates
 from memtree._terms cimport Terms, clear_terms, decode, free_terms
 from memtree._text cimport (
-    LATIN, NO_ID, Scanner, Strings, free_scanner, prepare, scan_text, strings_clear, strings_free, strings_get,
-    strings_init, strings_intern,
+    BATCH_TEXT, LATIN, NO_ID, PAIR, Batch, Scanner, Strings, batch_add, batch_fits, batch_intern, free_scanner, prepare, scan_text, strings_clear, strings_free, strings_get,
+    strings_init, strings_intern, strings_lookup,
 )
-from memtree._tokens cimport drop_stop_words, surface_terms
+from memtree._tokens cimport IS_PAIR, IS_STOP, drop_stop_words, surface_terms
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object)
@@ -26,15 +26,24 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     Py_ssize_t Py_SIZE(object) nogil
 
+cdef extern from "_strings.h" nogil:
+    void prefetch "memtree_prefetch"(const void*)
+
 cdef c_array.array WORD = array("I")
 
 cdef enum:
     MAX_PENDING = 1 << 18       # surfaces scanned but not yet turned into ids
+    IS_NUMBERED = 1 << 31
 
 
 cdef struct Vector:
     uint32_t* items
     Py_ssize_t n, capacity
+
+
+cdef struct Row:
+    uint32_t first
+    uint32_t n                  # with `IS_NUMBERED` when its terms have become ids
 
 
 cdef inline int reserve(Vector* vector, Py_ssize_t n) except -1 nogil:
@@ -66,12 +75,12 @@ cdef class TokenIds:
 
     cdef Strings surfaces
     cdef Scanner scanner
+    cdef Batch batch
     cdef Vector text_ends           # in `scanner.ids`, of the texts that wait there
-    cdef Vector term_ends           # in `terms`, of each surface analysed
-    cdef Vector terms               # numbers in `words`, or ids
-    cdef uint8_t* is_stop           # of each surface analysed
-    cdef uint8_t* is_numbered       # whether its terms are ids
+    cdef Row* rows                  # of each surface analysed: its terms,
+    cdef uint8_t* flags             # and whether it is a stop word or a pair
     cdef uint32_t n_surfaces, capacity
+    cdef Vector terms               # numbers in `words`, or ids
 
     cdef Strings words              # tokens, numbered as they were analysed
     cdef Vector id_of_word          # `NO_ID` if no document has it so far
@@ -87,6 +96,7 @@ cdef class TokenIds:
             raise MemoryError
         self.scanner.known = &self.surfaces
         self.scanner.adds = True
+        self.scanner.batch = &self.batch
         self.lengths, self.tokens = c_array.clone(WORD, 0, False), c_array.clone(WORD, 0, False)
         self.memo_bytes = memo_bytes
 
@@ -95,10 +105,9 @@ cdef class TokenIds:
         strings_free(&self.words)
         free_scanner(&self.scanner)
         free(self.text_ends.items)
-        free(self.term_ends.items)
+        free(self.rows)
+        free(self.flags)
         free(self.terms.items)
-        free(self.is_stop)
-        free(self.is_numbered)
         free(self.id_of_word.items)
         free(self.word_of_id.items)
 
@@ -163,10 +172,7 @@ cdef class TokenIds:
         cdef uint32_t word = strings_intern(&self.words, text, length, 0)
         if word == NO_ID:
             raise MemoryError("no memory for more different tokens")
-        if word == self.id_of_word.n:
-            reserve(&self.id_of_word, 1)
-            self.id_of_word.items[word] = NO_ID
-            self.id_of_word.n += 1
+        self.count_words()
         return word
 
     cdef inline uint32_t number(self, uint32_t word) except? 0 nogil:
@@ -194,29 +200,33 @@ cdef class TokenIds:
         self.scanner.n = 0
         if self.memo_size() > self.memo_bytes:
             strings_clear(&self.surfaces)
-            self.term_ends.n = self.terms.n = 0
+            self.terms.n = 0
             self.n_surfaces = 0
         return 0
 
     cdef int number_text(self, uint32_t* ids, Py_ssize_t n) except -1 nogil:
-        cdef Py_ssize_t i, j, first, size, before = self.n_tokens
-        cdef uint32_t id
+        cdef Py_ssize_t i, before = self.n_tokens
+        cdef uint32_t j, size
+        cdef Row* row
+        cdef uint32_t* terms
         cdef uint32_t* out
-        drop_stop_words(&self.surfaces, self.is_stop, ids, n)
         for i in range(n):
-            id = ids[i]
-            if id == NO_ID:
+            prefetch(&self.rows[ids[i]])
+        drop_stop_words(self.flags, ids, n)
+        for i in range(n):
+            if ids[i] == NO_ID:
                 continue
-            first = self.term_ends.items[id - 1] if id else 0
-            size = self.term_ends.items[id] - first
-            if not self.is_numbered[id]:
-                for j in range(first, first + size):
-                    self.terms.items[j] = self.number(self.terms.items[j])
-                self.is_numbered[id] = True
+            row = &self.rows[ids[i]]
+            terms = self.terms.items + row.first
+            if not row.n & IS_NUMBERED:
+                for j in range(row.n):
+                    terms[j] = self.number(terms[j])
+                row.n |= IS_NUMBERED
+            size = row.n ^ IS_NUMBERED
             self.reserve_tokens(size)
             out = self.tokens.data.as_uints + self.n_tokens
             for j in range(size):
-                out[j] = self.terms.items[first + j]
+                out[j] = terms[j]
             self.n_tokens += size
         return self.end_document(before)
 
@@ -244,45 +254,72 @@ cdef class TokenIds:
         try:
             for id in range(self.n_surfaces, self.surfaces.n):
                 text = strings_get(&self.surfaces, id, &length)
+                self.rows[id].first = <uint32_t> self.terms.n + self.batch.n
+                self.flags[id] = IS_PAIR if self.surfaces.tag[id] == PAIR else 0
                 if self.surfaces.tag[id] == LATIN and is_small(text, length):
                     stem = stems[at]
-                    self.is_stop[id] = stops[at]
+                    if stops[at]:
+                        self.flags[id] = IS_STOP
                     self.add_term(<const uint8_t*> PyUnicode_DATA(stem), PyUnicode_GET_LENGTH(stem))
                     at += 1
                 else:
                     clear_terms(&found)
                     surface_terms(self.surfaces.tag[id], text, length, False, None, &self.work, &found)
-                    self.is_stop[id] = found.is_stop and self.surfaces.tag[id] == LATIN
+                    if found.is_stop and self.surfaces.tag[id] == LATIN:
+                        self.flags[id] = IS_STOP
                     for i in range(found.n):
                         if found.items[i].field == 0:
                             self.add_term(found.text + found.items[i].start, found.items[i].length)
-                self.term_ends.items[id] = <uint32_t> self.terms.n
-                self.is_numbered[id] = False
-                self.term_ends.n = self.n_surfaces = id + 1
+                self.rows[id].n = <uint32_t> self.terms.n + self.batch.n - self.rows[id].first
+            self.add_batch()
+            self.n_surfaces = self.surfaces.n
         finally:
+            self.batch.n = self.batch.used = 0
             free_terms(&found)
         return 0
 
     cdef int add_term(self, const uint8_t* text, size_t length) except -1:
+        if not batch_fits(&self.batch, length):
+            self.add_batch()
+        if length <= BATCH_TEXT:
+            batch_add(&self.batch, &self.words, text, length, 0)
+            return 0
         reserve(&self.terms, 1)
         self.terms.items[self.terms.n] = self.intern(text, length)
         self.terms.n += 1
         return 0
 
+    cdef int add_batch(self) except -1:
+        """Append the terms that wait in the batch, which the scanner does not use meanwhile."""
+        cdef Py_ssize_t n = self.batch.n
+        reserve(&self.terms, n)
+        if batch_intern(&self.batch, &self.words, self.terms.items + self.terms.n):
+            raise MemoryError("no memory for more different tokens")
+        self.terms.n += n
+        self.count_words()
+        return 0
+
+    cdef int count_words(self) except -1:
+        """Mark the words that are new as without an id."""
+        reserve(&self.id_of_word, self.words.n - self.id_of_word.n)
+        while self.id_of_word.n < <Py_ssize_t> self.words.n:
+            self.id_of_word.items[self.id_of_word.n] = NO_ID
+            self.id_of_word.n += 1
+        return 0
+
     cdef int reserve_surfaces(self) except -1:
         cdef void* grown
-        cdef uint32_t capacity = self.surfaces.capacity
-        reserve(&self.term_ends, self.surfaces.n - self.term_ends.n)
+        cdef size_t capacity = self.surfaces.capacity
         if capacity > self.capacity:
-            grown = realloc(self.is_stop, capacity)
+            grown = realloc(self.rows, capacity * sizeof(Row))
             if grown == NULL:
                 raise MemoryError
-            self.is_stop = <uint8_t*> grown
-            grown = realloc(self.is_numbered, capacity)
+            self.rows = <Row*> grown
+            grown = realloc(self.flags, capacity)
             if grown == NULL:
                 raise MemoryError
-            self.is_numbered = <uint8_t*> grown
-            self.capacity = capacity
+            self.flags = <uint8_t*> grown
+            self.capacity = <uint32_t> capacity
         return 0
 
     # ------------------------------------------------------------------------------------------- results
@@ -308,13 +345,18 @@ cdef class TokenIds:
         self.number_texts()
         strings_free(&self.surfaces)
         free_scanner(&self.scanner)
+        free(self.rows)
+        free(self.flags)
+        free(self.terms.items)
+        self.rows = NULL
+        self.flags = NULL
+        memset(&self.terms, 0, sizeof(Vector))
+        self.n_surfaces = self.capacity = 0
         if strings_init(&self.surfaces, 64, self.words.seed):
             raise MemoryError
-        self.term_ends.n = self.terms.n = 0
-        self.n_surfaces = 0
 
     cdef Py_ssize_t memo_size(self) noexcept:
-        return strings_size(&self.surfaces) + 4 * (self.terms.n + self.term_ends.n) + 2 * self.n_surfaces
+        return strings_size(&self.surfaces) + 4 * self.terms.n + 9 * self.n_surfaces
 
     @property
     def n_read(self):
@@ -325,6 +367,21 @@ cdef class TokenIds:
     def size_bytes(self):
         """Memory in use, without that of the documents read since `take`; what is to come soon included."""
         return strings_size(&self.words) + 8 * self.id_of_word.n + self.memo_size()
+
+    def find(self, token):
+        """The id of a token, -1 if no document has it."""
+        cdef uint32_t word
+        cdef bytes encoded
+        if not isinstance(token, str):
+            return -1
+        if PyUnicode_IS_ASCII(token):
+            word = strings_lookup(&self.words, <const uint8_t*> PyUnicode_DATA(token), PyUnicode_GET_LENGTH(token), 0)
+        else:
+            encoded = (<str> token).encode("utf-8", "surrogatepass")
+            word = strings_lookup(&self.words, encoded, len(encoded), 0)
+        if word == NO_ID or self.id_of_word.items[word] == NO_ID:
+            return -1
+        return self.id_of_word.items[word]
 
     def text_size(self):
         """Bytes of all tokens in UTF-8."""

@@ -174,23 +174,22 @@ cdef int surface_terms(int kind, const uint8_t* text, size_t length, bint query,
     return 0
 
 
-cdef void drop_stop_words(const Strings* surfaces, const uint8_t* is_stop, uint32_t* ids,
-                          Py_ssize_t n) noexcept nogil:
-    """Overwrite stop words, and pairs with one, by `NO_ID`, if anything else is there."""
+cdef void drop_stop_words(const uint8_t* flags, uint32_t* ids, Py_ssize_t n) noexcept nogil:
+    """Overwrite stop words, and pairs with one, by `NO_ID`, if anything else is there. `flags` of each surface."""
     cdef Py_ssize_t i
     cdef bint dropped = False, dropped_before = False
     for i in range(n):
-        if surfaces.tag[ids[i]] != PAIR and not is_stop[ids[i]]:
+        if not flags[ids[i]]:
             break
     else:
         return
     for i in range(n):
-        if surfaces.tag[ids[i]] == PAIR:
+        if flags[ids[i]] & IS_PAIR:
             if dropped or dropped_before:
                 ids[i] = NO_ID
         else:
             dropped_before = dropped
-            dropped = is_stop[ids[i]]
+            dropped = flags[ids[i]]
             if dropped:
                 ids[i] = NO_ID
 
@@ -205,7 +204,7 @@ cdef class Analyser:
 
     cdef Strings surfaces
     cdef Entry* entries
-    cdef uint8_t* is_stop           # for each entry
+    cdef uint8_t* flags             # of each entry
     cdef uint32_t n_entries, capacity
     cdef list strings
     cdef list weights
@@ -224,7 +223,7 @@ cdef class Analyser:
     def __dealloc__(self):
         strings_free(&self.surfaces)
         free(self.entries)
-        free(self.is_stop)
+        free(self.flags)
 
     cdef tuple analyse(self, str text):
         """The terms of a text: s, b, weights of s."""
@@ -260,15 +259,17 @@ cdef class Analyser:
             if grown == NULL:
                 raise MemoryError
             self.entries = <Entry*> grown
-            grown = realloc(self.is_stop, 2 * (self.capacity + 32))
+            grown = realloc(self.flags, 2 * (self.capacity + 32))
             if grown == NULL:
                 raise MemoryError
-            self.is_stop = <uint8_t*> grown
+            self.flags = <uint8_t*> grown
             self.capacity = 2 * (self.capacity + 32)
         clear_terms(terms)
         surface_terms(self.surfaces.tag[id], surface, length, self.query, self.support, &self.work, terms)
         entry = &self.entries[id]
-        self.is_stop[id] = terms.is_stop and (self.query or self.surfaces.tag[id] == LATIN)
+        self.flags[id] = IS_PAIR if self.surfaces.tag[id] == PAIR else 0
+        if terms.is_stop and (self.query or self.surfaces.tag[id] == LATIN):
+            self.flags[id] |= IS_STOP
         entry.weights = len(self.weights)
         entry.start = len(self.strings)
         self.add_strings(terms, 0)
@@ -302,7 +303,7 @@ cdef class Analyser:
         cdef list s, b
         cdef list weights = []
         cdef list strings = self.strings
-        drop_stop_words(&self.surfaces, self.is_stop, scanner.ids, scanner.n)
+        drop_stop_words(self.flags, scanner.ids, scanner.n)
         for i in range(scanner.n):
             if scanner.ids[i] != NO_ID:
                 entry = &self.entries[scanner.ids[i]]

@@ -54,7 +54,7 @@ class BM25:
         self._params = {"method": method, "k1": k1, "b": b, "delta": delta, "epsilon": epsilon}
         self._analyzer = analyzer
         self._words: dict | None = {}
-        self._stored_words = None
+        self._stored_words = self._find = None
         self._lock = threading.RLock()
         self._tail: list = []
         self._set_single(Postings.build(array("q", [0]), array("I"), (0, 0)))
@@ -92,7 +92,9 @@ class BM25:
         for text in texts:
             ids.add_text(text)
         lengths, tokens = ids.take()
-        self._words = ids.vocabulary()
+        ids.forget()
+        # The dict of tokens is made when it is asked for; queries do with the table.
+        self._stored_words, self._find = ids.vocabulary, ids.find
         self._set_single(Postings.build(indptr_of(lengths), tokens, (0, len(ids))))
         return self
 
@@ -203,7 +205,7 @@ class BM25:
             with self._lock:
                 if self._stored_words is not None:
                     self._words = self._stored_words()
-                    self._stored_words = None
+                    self._stored_words = self._find = None
         return self._words
 
     def _terms(self, query, weights):
@@ -212,14 +214,18 @@ class BM25:
             query = self._analyse(query, True)
         if weights is not None and len(weights) != len(query):
             raise ValueError(f"weights must be as many as query tokens, {len(query)}, not {len(weights)}")
-        words = self.vocabulary
-        if words is None:
+        find = self._find
+        words = None if find else self.vocabulary
+        if find:
+            terms = [find(word) for word in query]
+        elif words is None:
             n_terms = self._generation.segments[0].postings.n_terms
             for term in query:
                 if not 0 <= term < n_terms:
                     raise ValueError(f"term id {term} is not in the vocabulary of {n_terms} terms")
             return list(query), weights
-        terms = [words.get(word, -1) for word in query]
+        else:
+            terms = [words.get(word, -1) for word in query]
         if -1 in terms:
             if weights is not None:
                 weights = [weight for term, weight in zip(terms, weights, strict=True) if term >= 0]
