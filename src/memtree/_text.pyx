@@ -25,6 +25,7 @@ cdef extern from "_tables.h" nogil:
     const uint32_t IS_PLAIN[]
     const uint8_t SCRIPT_PAGE[]
     const uint8_t SCRIPT[]
+    const uint8_t VARIANT_FIRST[]
 
 ctypedef fused char_t:
     uint8_t
@@ -98,14 +99,16 @@ cdef inline int encode(uint32_t c, uint8_t* out) noexcept nogil:
     return 4
 
 
+cdef inline void encode_syllable(uint32_t c, uint8_t* out) noexcept nogil:
+    out[0] = <uint8_t> (0xE0 | c >> 12)
+    out[1] = <uint8_t> (0x80 | c >> 6 & 63)
+    out[2] = <uint8_t> (0x80 | c & 63)
+
+
 cdef int encode_syllables(const Py_UCS4* run, Py_ssize_t n, uint8_t* out) noexcept nogil:
     cdef Py_ssize_t i
-    cdef uint32_t c
     for i in range(n):
-        c = run[i]
-        out[3 * i] = <uint8_t> (0xE0 | c >> 12)
-        out[3 * i + 1] = <uint8_t> (0x80 | c >> 6 & 63)
-        out[3 * i + 2] = <uint8_t> (0x80 | c & 63)
+        encode_syllable(run[i], out + 3 * i)
     return <int> (3 * n)
 
 
@@ -136,14 +139,22 @@ cdef inline bint is_separate_jamo(const char_t* text, Py_ssize_t i) noexcept nog
 
 
 cdef bint all_plain(const char_t* text, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0, j
     cdef uint32_t c
-    for i in range(n):
-        c = text[i]
-        if c < 128 or FIRST <= c <= LAST:   # most characters, without a look at the table
-            continue
-        if not is_plain(c) and not is_separate_jamo(text, i):
-            return False
+    cdef int others
+    while i < n:
+        if n - i >= 32:     # most characters are ASCII or Hangul: many at a time, without a look at the table
+            others = 0
+            for j in range(i, i + 32):
+                others |= (text[j] >= 128) & (<uint32_t> text[j] - <uint32_t> FIRST > <uint32_t> (LAST - FIRST))
+            if not others:
+                i += 32
+                continue
+        for j in range(i, min(i + 32, n)):
+            c = text[j]
+            if c >= 128 and not is_plain(c) and not is_separate_jamo(text, j):
+                return False
+        i += 32
     return True
 
 
@@ -378,11 +389,20 @@ cdef Py_ssize_t scan_hangul(const char_t* text, Py_ssize_t i, Py_ssize_t n, Scan
     cdef Py_UCS4* run = small
     cdef Py_ssize_t start = i, length, j
     cdef int kind = HANGUL_GLUED if glued else HANGUL
-    while i < n and FIRST <= text[i] <= LAST:
-        i += 1
-    length = i - start
+    cdef int may_vary = glued
     single[0] = 0
     buffer[0] = 0
+    while i < n and FIRST <= text[i] <= LAST:
+        if i - start < MAX_SYLLABLES:
+            encode_syllable(text[i], out + 3 * (i - start))
+            may_vary |= VARIANT_FIRST[text[i] - FIRST]
+        i += 1
+    length = i - start
+    if not may_vary and length <= MAX_SYLLABLES:    # most runs
+        emit(scanner, HANGUL, out, 3 * length, start, i)
+        if length == 1:
+            single[0] = text[start]
+        return i
     if length > MAX_SYLLABLES:
         raw = <Py_UCS4*> malloc(length * sizeof(Py_UCS4))
         run = <Py_UCS4*> malloc((3 * length // 2 + 8) * sizeof(Py_UCS4))

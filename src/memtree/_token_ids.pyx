@@ -15,8 +15,8 @@ from libc.string cimport memcpy, memset
 from memtree._korean cimport Candidates
 from memtree._terms cimport Terms, clear_terms, decode, free_terms
 from memtree._text cimport (
-    BATCH_TEXT, LATIN, NO_ID, PAIR, Batch, Scanner, Strings, batch_add, batch_fits, batch_intern, free_scanner, prepare, scan_text, strings_clear, strings_free, strings_get,
-    strings_init, strings_intern, strings_lookup,
+    BATCH_TEXT, LATIN, NO_ID, PAIR, Batch, Scanner, Strings, batch_add, batch_fits, batch_intern, free_scanner,
+    prepare, scan_text, strings_clear, strings_free, strings_get, strings_init, strings_intern, strings_lookup,
 )
 from memtree._tokens cimport IS_PAIR, IS_STOP, drop_stop_words, surface_terms
 
