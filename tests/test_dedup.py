@@ -147,3 +147,13 @@ def test_any_text_can_be_compared(one, other):
     Deduper([Item("W", one)]).decide(Item("W", other))
     if one.strip():
         assert Deduper([Item("W", one)]).decide(Item("W", one)).kind == "duplicate" or "today" in one
+
+
+@pytest.mark.parametrize("unit", ["가", "a", "1,", "가지 ", "a/", "and b ", "을 수 ", "Ann "])
+def test_long_and_odd_items_take_no_time(unit):
+    # Seconds each, without a bound on what is looked at.
+    item = Item("W", (unit * 10_000)[:9_000])
+    assert Deduper([item]).decide(item).kind == "duplicate"
+    assert Deduper([item]).decide(item.changed(text="b " + item.text)).kind == "new"
+    address = "https://example.org/" + unit.strip() * 200
+    assert decide(f"W @문서: 설명서는 {address}1 에 있다", f"W @문서: 설명서는 {address}2 에 있다").kind != "duplicate"

@@ -161,9 +161,8 @@ _BEFORE_MONTH = frozenset("in on by until since of from to next last this early 
 class Facts:
     """What of an item must not differ in a duplicate."""
 
-    __slots__ = ("clock", "dates", "denied", "happened", "is_addition", "is_change", "is_relative", "is_sequence", "marks", "names", "negated",
-                 "numbers", "periods", "persons", "roles", "sides",
-                 "text", "things")
+    __slots__ = ("clock", "dates", "denied", "happened", "is_addition", "is_change", "is_relative", "is_sequence",
+                 "marks", "names", "negated", "numbers", "periods", "persons", "roles", "sides", "text", "things")
 
     def __init__(self, text: str, written: str = ""):
         self.dates: set[str] = set()

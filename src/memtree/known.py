@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import zlib
 
 from memtree.facts import FACT_WORDS, LIGHT, NUMBER_WORDS, UNITS, Facts, without_counts
 from memtree.items import Item
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 ENDINGS = frozenset("은는이가을를의에도와과로만다고며면서요나께야랑음기씩째쯤게히")
 LAST_LETTERS = 100
 """Letters from the end among which the last verb is looked for."""
+MAX_LETTERS = 2_000
+"""A longer item is a duplicate only of the very same."""
+_LONG_WORD = re.compile(r"\S{100,}")
 # A verb before its noun, by its last syllable: 가는, 쓰는, 이용하는.
 _ADNOMINAL = re.compile(r"[가-힣]는|[가-힣]*[하되리기우이치]는")
 _OPINION = re.compile(r"^i (?:think|believe|feel)(?: that)? ")
@@ -135,7 +139,9 @@ class Known:
 
 def take_apart(item: Item, lexicon: Lexicon, where: Any = None) -> Known:
     """Take an item apart."""
-    text = plain_wording(_OPINION.sub("", unicodedata.normalize("NFKC", item.text).lower()))
+    text = _OPINION.sub("", unicodedata.normalize("NFKC", item.text).lower())
+    # Longer ones are compared letter by letter only: expressions that look for wordings take too long.
+    text = plain_wording(_LONG_WORD.sub(_shortened, text)) if len(text) <= MAX_LETTERS else ""
     query = lexicon.query(without_counts(text))
     _, verb = _last_words(text)
     stems: dict[int, list[str]] = {}
@@ -159,6 +165,11 @@ def take_apart(item: Item, lexicon: Lexicon, where: Any = None) -> Known:
             terms.setdefault(term, set()).update(stem.rstrip("~") for stem in found[:3])
             words.append((written[number][0], term))
     return Known(item, text, terms, words, whole, last, ends_in_verb, where)
+
+
+def _shortened(match):
+    """A long word, as an address may be, by its beginning and a digest of all."""
+    return f"{match[0][:40]} x{zlib.crc32(match[0].encode('utf-8', 'replace'))}"
 
 
 def plain(text: str) -> str:
