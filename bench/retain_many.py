@@ -16,7 +16,7 @@ from time import perf_counter
 
 from memtree import Bank
 from memtree.files import Lock
-from memtree.items import Item, blocks, parse_stored
+from memtree.items import Item, parse_stored, stored_bullets
 
 PROCESSES = 8
 ITEMS = 1_000
@@ -54,7 +54,7 @@ def main() -> None:
         seconds = perf_counter() - begun
         stored = Counter(
             item.entity for path in (Path(folder) / "bank").rglob("*.md")
-            for _, line in blocks(path.read_text("utf-8")) if (item := parse_stored(line)))
+            for _, line in stored_bullets(path.read_text("utf-8")) if (item := parse_stored(line)))
         with Lock(str(Path(folder) / ".memtree" / "lock"), timeout=0.1):
             pass
     wanted = {f"칸{worker}x{number}" for worker in range(PROCESSES) for number in range(ITEMS)}

@@ -16,7 +16,7 @@ from pathlib import Path
 from memtree.anchors import Anchors
 from memtree.compare import DUPLICATE, compare
 from memtree.dedup import Deduper
-from memtree.items import Item, blocks, parse_item, parse_stored
+from memtree.items import Item, parse_item, parse_stored, stored_bullets
 from memtree.links import Names, files_of, find
 from memtree.workspace import Workspace
 
@@ -35,8 +35,9 @@ def memtree(folder: Path, *arguments: str) -> dict:
 
 def items(folder: Path) -> list[Item]:
     """The items that hold: stored in the bank, or in a log and not taken yet."""
-    lines = (line for path in sorted((folder / "bank").rglob("*.md")) for _, line in blocks(path.read_text("utf-8")))
-    stored = [item for item in map(parse_stored, lines) if item and not item.superseded]
+    texts = (path.read_text("utf-8") for path in sorted((folder / "bank").rglob("*.md")))
+    bullets = (bullet for text in texts for _, bullet in stored_bullets(text))
+    stored = [item for item in map(parse_stored, bullets) if item and not item.superseded]
     waiting = [parse_item(one["item"], one["date"]) for one in memtree(folder, "retain", "--dry-run")["items"]]
     return stored + waiting
 

@@ -83,3 +83,41 @@ def test_several_items_or_the_words_of_one(folder):
     done = call(folder, "retain", "B", "@운동:", "한강을", "달렸다")
     assert "B @운동: 한강을 달렸다" in done.stdout
     assert done.stdout.endswith("1 item stored\n")
+
+
+def test_a_log_that_comes_late_is_told_as_older(folder):
+    for day, count in (("2026-12-01", "thirteen"), ("2026-11-01", "twelve")):
+        (folder / "memory" / f"{day}.md").write_text(f"## Retain\n- W @회의: the printer holds {count} sheets\n", encoding="utf-8")
+        done = call(folder, "retain")
+        assert done.returncode == 0
+    assert done.stdout.startswith("older      world/meetings.md  W @회의: the printer holds twelve sheets\n")
+    assert "the other is newer\n           stays: W @회의: the printer holds thirteen sheets (2026-12-01)\n" in done.stdout
+    assert done.stdout.endswith("1 item stored, 1 of them older than what is there\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a closed stream is that of a POSIX shell")
+def test_standard_input_closed_or_endless(folder):
+    command = f"'{sys.executable}' -m memtree retain --stdin"
+    for end, message in (("<&-", "standard input is closed"), ("</dev/zero", "standard input is over 16,777,216 bytes; nothing was stored")):
+        done = subprocess.run(["sh", "-c", f"{command} {end}"], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"memtree: {message}")
+
+
+def test_standard_input_with_control_characters_and_line_ends(folder):
+    done = call(folder, "retain", "--stdin", stdin="W @회의: 방은\0 2층이다\r\nS: 정직이\x0b 먼저다\x85\n  그리고 성실\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "W @회의: 방은 2층이다\n" in done.stdout
+    assert "S: 정직이 먼저다 그리고 성실\n" in done.stdout
+
+
+def test_the_bank_folder_means_its_workspace(folder):
+    (folder / "memory" / "2026-12-01.md").write_text("## Retain\n- W @회의: 방은 2층이다\n", encoding="utf-8")
+    done = call(folder, "retain", "--bank", "bank")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("stored     world/meetings.md")
+    assert not (folder / "bank" / ".memtree").exists()
+    (folder / "bank" / ".memtree").mkdir()
+    done = call(folder, "retain", "--bank", "bank")
+    assert done.stdout == "0 items stored\n"
+    assert "bank/.memtree is of no use any more: delete it" in done.stderr

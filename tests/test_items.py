@@ -1,12 +1,13 @@
 """Grammar of retain items: log bullets, stored bullets, what is reported."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from memtree.items import Item, Malformed, parse_item, parse_log, parse_stored
+from memtree.items import Item, Malformed, parse_item, parse_log, parse_stored, renoted, stored_bullets
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")), min_size=1, max_size=12)
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")), min_size=1, max_size=12)
 TEXTS = st.lists(WORDS | st.sampled_from(["(2026-03-02)", "~~", "(undated)", "- W:", "; seen", "회의는", "3시", "(c=0.5)", ":"]),
                  min_size=1, max_size=8).map(" ".join)
 DAYS = st.dates().map(lambda day: day.isoformat())
@@ -111,3 +112,129 @@ def test_headings_that_do_not(heading):
 def test_any_line_end(end):
     items, _ = parse_log(end.join(["# 3월", "## Retain", "- S: 정직이 먼저다", "- W: 비가 온다"]), "2026-03-02")
     assert [number for number, _ in items] == [3, 4]
+
+
+CONTROLS = ("\0", "\x07", "\x1b", "\x7f", "\x85", "\x9b")
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_character_counts_as_a_blank(control):
+    item = parse_item(f"W @도{control}구: ripgrep은{control}15.1로 올렸다{control}")
+    assert (item.entity, item.text) == ("도 구", "ripgrep은 15.1로 올렸다")
+    assert parse_log(f"## Retain\n- W: ripgrep was{control} updated\n")[0][0][1].text == "ripgrep was updated"
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\ufeff"])
+def test_marks_that_hide_are_left_out(mark):
+    assert parse_item(f"W: the safe{mark} is open").text == "the safe is open"
+
+
+def test_half_a_character_is_refused():
+    with pytest.raises(Malformed, match=r"half a character \(U\+D83D\)"):
+        parse_item("W: 잘린 그림 \ud83d")
+
+
+WRAPPED = [
+    ("- W @lab: the fume hood filter\n  was changed (2026-11-03)", "the fume hood filter was changed"),
+    ("- W @lab: the fume hood filter\nwas changed (2026-11-03)", "the fume hood filter was changed"),
+    ("* W @lab:\n  the fume hood filter was\n  changed\n  (2026-11-03)", "the fume hood filter was changed"),
+    ("- W @lab: the fume hood filter was changed (2026-11-03;\n  seen 2026-11-05,\n  2026-11-06 by hand)", "the fume hood filter was changed"),
+    ("- W @실험실: 후드 필터를 (2026-11-03)\n  새것으로 갈았다", "후드 필터를 새것으로 갈았다"),
+    ("+ W @실험실: 후드 필터를\r\n  새것으로 갈았다 (2026-11-03)", "후드 필터를 새것으로 갈았다"),
+    ("  - W @실험실: 후드 필터를\n    새것으로 갈았다 (2026-11-03)", "후드 필터를 새것으로 갈았다"),
+]
+
+
+@pytest.mark.parametrize(("bullet", "text"), WRAPPED)
+def test_a_wrapped_item_is_read_whole(bullet, text):
+    page = f"# 실험실\n\n- 그냥 목록\n{bullet}\n- W: 다음 (2026-11-04)\n"
+    found = {number: parse_stored(raw) for number, raw in stored_bullets(page)}
+    item = found[4]
+    assert (item.text, item.date, list(found)) == (text, "2026-11-03", [4, 4 + bullet.count("\n") + 1])
+
+
+@pytest.mark.parametrize(("bullet", "text"), WRAPPED)
+@pytest.mark.parametrize("fields", [{"seen": ("2026-12-02 by hand",)}, {"superseded": "2026-12-02"},
+                                    {"seen": ("2026-11-05", "2026-12-02"), "superseded": "2026-12-03"}])
+def test_new_notes_stand_at_the_end_and_the_rest_stays_as_wrapped(bullet, text, fields):
+    bullet = bullet.replace("\r", "")
+    item = parse_stored(bullet).changed(**fields)
+    made = renoted(bullet, item)
+    assert parse_stored(made) == item
+    assert made.endswith(item.note())
+    words = [line.replace("~~", "").split() for line in (bullet, made)]
+    assert [word for word in words[1] if word in text] == [word for word in words[0] if word in text]
+    assert made.count("\n") <= bullet.count("\n")
+    html = MarkdownIt("commonmark").enable("strikethrough").render(made)
+    assert html.count("<s>") == html.count("</s>") == bool(item.superseded)
+    assert html.count("<li>") == 1
+
+
+@given(ITEMS, st.lists(st.integers(0, 40), max_size=4), ITEMS)
+def test_wrapped_anywhere_it_is_the_same_item(item, places, other):
+    assume(item.note() or "(" not in item.text)  # one at the end of a line would be taken for its note
+    words = item.stored().split(" ")
+    lines = [words[:2]]
+    for number, word in enumerate(words[2:]):
+        if number in places and word[0].isalnum() and not word[0].isdecimal():
+            lines.append([])
+        lines[-1].append(word)
+    bullet = "\n  ".join(" ".join(line) for line in lines)
+    assert parse_stored(bullet) == item
+    assert [raw for _, raw in stored_bullets(f"# 제목\n\n{bullet}\n\n문단\n")] == [bullet]
+    if not item.superseded:
+        wanted = item.changed(seen=other.seen, superseded=other.superseded)
+        assert parse_stored(renoted(bullet, wanted)) == wanted
+
+
+@pytest.mark.parametrize("below", ["- 다른 목록", "1. 번호", "# 제목", "> 인용", "| a | b |", "<div>", "```\n  x\n```", "====", "", "  - 딸린 줄", "  ---"])
+def test_what_begins_anew_does_not_go_on_with_an_item(below):
+    assert [raw for _, raw in stored_bullets(f"- W: 후드 필터를 갈았다\n{below}\n")] == ["- W: 후드 필터를 갈았다"]
+
+
+def test_a_paragraph_right_below_a_noted_item_is_not_of_it():
+    page = "- W: 후드 필터를 갈았다 (2026-11-03)\n그냥 문단이다.\n"
+    assert [raw for _, raw in stored_bullets(page)] == ["- W: 후드 필터를 갈았다 (2026-11-03)"]
+
+
+@pytest.mark.parametrize("line", ["- ~~W: 6번 전차를 탄다~~ (2026-11-01)", "- W: ~~6번 전차를 탄다~~ (2026-11-01)", "- ~~W: 6번 전차를 탄다~~"])
+def test_what_somebody_struck_through_is_superseded(line):
+    item = parse_stored(line)
+    assert (item.text, item.superseded) == ("6번 전차를 탄다", "undated")
+
+
+def test_a_text_with_struck_words_is_not_struck_twice():
+    item = parse_stored("* W: 6번 ~~전차~~ 버스를 탄다 (2026-11-01)")
+    assert not item.superseded
+    made = renoted("* W: 6번 ~~전차~~ 버스를 탄다 (2026-11-01)", item.changed(superseded="2026-12-01"))
+    assert made == "* W: 6번 ~~전차~~ 버스를 탄다 (2026-11-01; superseded 2026-12-01)"
+    assert parse_stored(made) == item.changed(superseded="2026-12-01")
+
+
+def test_confidence_changes_in_its_place():
+    bullet = "+ O(c=0.6) @재택: 집중이\n  잘 된다 (2026-11-01)"
+    item = parse_stored(bullet).changed(confidence="0.9", seen=("2026-11-08",))
+    assert renoted(bullet, item) == "+ O(c=0.9) @재택: 집중이\n  잘 된다 (2026-11-01; seen 2026-11-08)"
+    assert renoted("- O: 좋다", Item("O", "좋다", confidence="0.5")) == "- O(c=0.5): 좋다"
+
+
+@pytest.mark.parametrize(("bullets", "texts"), [
+    ("- W @배포: 배포 순서\n  - 테스트를 돌린다\n  - 태그를 단다\n", ["배포 순서: 테스트를 돌린다; 태그를 단다"]),
+    ("- W @배포:\n    - 테스트를 돌린다\n    - 태그를\n      단다\n", ["테스트를 돌린다; 태그를 단다"]),
+    ("- W @deploy: the order is this.\n\n  - run the tests\n\n  - tag\n- S: honesty first\n", ["the order is this. run the tests; tag", "honesty first"]),
+    ("- W: 배포\n  - B: 태그를 달았다\n  - 끝으로 알린다\n", ["배포: 끝으로 알린다", "태그를 달았다"]),
+    ("- W: 배포\n  1. 테스트\n  2. 태그\n", ["배포 1. 테스트 2. 태그"]),
+    ("* [ ] W: 우유를 산다\n* [x] W: 빵을 샀다\n", ["우유를 산다", "빵을 샀다"]),
+    ("  - W: 하나\n  - W: 둘\n", ["하나", "둘"]),
+    ("- W: 첫째 문단\n\n  둘째 문단\n", ["첫째 문단 둘째 문단"]),
+])
+def test_nested_lists_loose_lists_and_checkboxes(bullets, texts):
+    found, problems = parse_log(f"## Retain\n\n{bullets}\n## 끝\n  딴 글\n", "2026-11-01")
+    assert [item.text for _, item in found] == texts
+    assert problems == []
+
+
+def test_a_nested_item_that_is_malformed_is_told():
+    found, problems = parse_log("## Retain\n- W: 배포\n  - O(c=7): 지나치다\n")
+    assert [item.text for _, item in found] == ["배포"]
+    assert [line for line, _ in problems] == [3]

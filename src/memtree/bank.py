@@ -263,6 +263,8 @@ class Bank:
         ------
         Malformed
             A text is no item; nothing is stored.
+        TypeError
+            It is neither text nor Item; nothing is stored.
         LockError, WriteError
             Nothing is stored.
         """
@@ -275,7 +277,7 @@ class Bank:
             if items is None:
                 result = collect(self.workspace, self.settings, self._retainer, dry_run=dry_run)
             else:
-                items = [items] if isinstance(items, str) or not hasattr(items, "__iter__") else items
+                items = [items] if isinstance(items, (str, bytes)) or not hasattr(items, "__iter__") else items
                 result = self._retainer.retain(items, source=source, dry_run=dry_run)
             if result.changes and not dry_run:
                 self._checked = float("-inf")

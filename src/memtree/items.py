@@ -11,11 +11,17 @@ In a bank file the same line with what is known about it at its end; a supersede
 
     - O(c=0.85) @entity: opinion (2026-03-02; seen 2026-03-09, 2026-04-01 by hand)
     - ~~W @회의: 회의는 3시~~ (2026-03-02; superseded 2026-03-05)
+
+Either may be wrapped over several lines. A blank stands for any control character in it.
 """
 
 from __future__ import annotations
 
 import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TAGS = ("W", "B", "O", "S")
 MAX_CHARACTERS = 10_000
@@ -31,12 +37,20 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _RETAIN = re.compile(r"retain(?:[ \t]*[:：(（-].*)?", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NOTE = re.compile(
-    rf"[ \t]+\((?P<date>{_DATE}|undated)"
-    r"(?:; seen (?P<seen>[^;()]+))?"
-    rf"(?:; superseded (?P<superseded>{_DATE}|undated))?\)[ \t]*$"
+    rf"(?<=[ \t\n])\((?P<date>{_DATE}|undated)"
+    r"(?:;\s+seen\s+(?P<seen>[^;()]+))?"
+    rf"(?:;\s+superseded\s+(?P<superseded>{_DATE}|undated))?\)[ \t]*$",
+    re.MULTILINE,
 )
 _SIGHTING = re.compile(rf"(?:{_DATE}|undated)(?: [^;,()\s][^;,()]*)?")
-_MARKS = re.compile(r"(?:~~)?[A-Za-z][(@: \t]")
+_STORED = re.compile(r"(?P<marker>[ \t]*[-*+][ \t]+)(?P<strike>~~)?[A-Za-z](?P<c>\([^()\n]*\))?[(@: \t]")
+# What begins a block of its own, so that it does not go on with the line above.
+_BEGINS = re.compile(r"[ \t]*(?:[-*+](?:[ \t]|$)|1[.)][ \t]|#{1,6}(?:[ \t]|$)|[>|<]|(?:=+|-+)[ \t]*$)")
+_STRUCK = re.compile(r"~~(?=\S)((?:(?!~~).)+)(?<=\S)~~")
+_CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
+# Direction marks and byte order marks hide in what is pasted, and turn a line round on a terminal.
+_CONTROLS = {**dict.fromkeys((*range(32), *range(127, 160)), " "),
+             **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF))}
 
 
 class Item:
@@ -97,17 +111,20 @@ class Item:
     def stored(self) -> str:
         """As a bullet of a bank file."""
         body = self._body()
-        notes = [self.date]
+        if self.superseded and "~~" not in body:
+            body = f"~~{body}~~"
+        # A text that itself ends like a note would be taken apart.
+        note = self.note() or ("(undated)" if _NOTE.search(body) else "")
+        return f"- {body} {note}".rstrip()
+
+    def note(self) -> str:
+        """What a bank file tells of it, in parentheses; empty if nothing is known."""
+        notes = [self.date or "undated"]
         if self.seen:
             notes.append("seen " + ", ".join(self.seen))
         if self.superseded:
-            body = f"~~{body}~~"
             notes.append("superseded " + self.superseded)
-        # A text that itself ends like a note would be taken apart.
-        if len(notes) == 1 and not self.date and not _NOTE.search(body):
-            return "- " + body
-        notes[0] = notes[0] or "undated"
-        return f"- {body} ({'; '.join(notes)})"
+        return f"({'; '.join(notes)})" if self.date or len(notes) > 1 else ""
 
     def _body(self) -> str:
         confidence = f"(c={self.confidence})" if self.confidence else ""
@@ -136,9 +153,9 @@ def parse_item(body: str, date: str = "") -> Item:
     Malformed
         It does not follow the grammar.
     """
-    bullet = _BULLET.fullmatch(body.strip())
+    body = plain_line(body)
+    bullet = _BULLET.fullmatch(body)
     body = (bullet["body"] or "") if bullet else body
-    body = " ".join(body.split())
     if len(body) > MAX_CHARACTERS:
         raise Malformed(f"an item of {len(body):,} characters; at most {MAX_CHARACTERS:,} are allowed")
     head = _HEAD.fullmatch(body)
@@ -163,35 +180,121 @@ def parse_item(body: str, date: str = "") -> Item:
     return Item(tag, head["text"], entity, confidence, date)
 
 
+def plain_line(text: str) -> str:
+    """A text as one line, without control characters.
+
+    Raises
+    ------
+    Malformed
+        It can't be written to a file.
+    """
+    text = " ".join(text.translate(_CONTROLS).split())
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Malformed(f"holds half a character (U+{ord(text[error.start]):04X}), which no text file can") from None
+    return text
+
+
 def begins_item(text: str) -> bool:
     """Whether a text begins as a whole item does, with a tag and a colon, whatever follows."""
     head = _HEAD.fullmatch(" ".join(text.split()))
     return head is not None and head["tag"] in TAGS and bool(head["text"])
 
 
-def parse_stored(line: str) -> Item | None:
-    """Read a line of a bank file; None if it holds no item."""
-    bullet = _BULLET.fullmatch(line.rstrip("\r\n"))
-    body = bullet and bullet["body"]
-    if not body or not _MARKS.match(body):
+def parse_stored(bullet: str) -> Item | None:
+    """Read a bullet of a bank file with all of its lines; None if it holds no item.
+
+    One that somebody has struck through is superseded, on an unknown day.
+    """
+    bullet = bullet.rstrip("\r\n").replace("\r\n", "\n")
+    start = _STORED.match(bullet)
+    if not start:
         return None
-    note = _NOTE.search(body)
+    note = _note(bullet)
     fields: dict = {}
     if note:
-        seen = tuple(note["seen"].split(", ")) if note["seen"] else ()
-        if all(map(_SIGHTING.fullmatch, seen)):
-            fields = {"seen": seen, "superseded": note["superseded"] or "",
-                      "date": "" if note["date"] == "undated" else note["date"]}
-            body = body[:note.start()]
-    if fields.get("superseded"):
-        body = body.strip().removeprefix("~~").removesuffix("~~")
+        fields = {"seen": _sightings(note), "superseded": note["superseded"] or "",
+                  "date": "" if note["date"] == "undated" else note["date"]}
+    body = _without(bullet, note)[start.end("marker"):].strip()
+    if start["strike"] and body.endswith("~~"):
+        body = body[2:-2]
+        fields["superseded"] = fields.get("superseded") or "undated"
     try:
-        return parse_item(body).changed(**fields)
+        item = parse_item(body).changed(**fields)
     except Malformed:
         return None
+    struck = None if item.superseded else _STRUCK.fullmatch(item.text)
+    return item.changed(text=struck[1], superseded="undated") if struck else item
 
 
-def blocks(text: str):
+def renoted(bullet: str, item: Item) -> str:
+    """A bullet of a bank file that is to tell what is known of its item by now; its text stays as it is wrapped."""
+    text = _without(bullet, _note(bullet))
+    start = _STORED.match(text)
+    assert start is not None
+    at = start.end("marker")
+    struck = start["strike"] or ""
+    body = text[at + len(struck):]
+    if item.confidence and start["c"] != f"(c={item.confidence})":
+        body = f"O(c={item.confidence})" + body[1 + len(start["c"] or ""):]
+    if item.superseded and "~~" not in text:
+        body, struck = body + "~~", "~~"
+    made = f"{text[:at]}{struck}{body}"
+    return f"{made} {item.note() or ('(undated)' if _note(made) else '')}".rstrip()
+
+
+def _note(bullet):
+    """The note of a stored item: at its end, or at that of a line above which somebody has added to it."""
+    found = None
+    for note in _NOTE.finditer(bullet):
+        if all(map(_SIGHTING.fullmatch, _sightings(note))):
+            found = note
+    return found
+
+
+def _sightings(note):
+    return tuple(" ".join(one.split()) for one in note["seen"].split(",")) if note["seen"] else ()
+
+
+def _without(bullet, note):
+    return (bullet[:note.start()].rstrip() + bullet[note.end():] if note else bullet).rstrip()
+
+
+def stored_bullets(text: str) -> Iterator[tuple[int, str]]:
+    """Bullets of a bank file that may hold items, each with the lines that it is wrapped over.
+
+    Yields
+    ------
+    line : int
+        Its first, from 1.
+    bullet : str
+        Its lines, without their ends, joined by line feeds.
+    """
+    bullet: list[str] = []
+    first = 0
+    for number, line in blocks(text):
+        if bullet and number == first + len(bullet) and _goes_on(bullet, line):
+            bullet.append(line)
+            continue
+        if bullet:
+            yield first, "\n".join(bullet)
+        bullet, first = ([line], number) if _STORED.match(line) else ([], 0)
+    if bullet:
+        yield first, "\n".join(bullet)
+
+
+def _goes_on(bullet, line):
+    """Whether a line belongs to the bullet above it.
+
+    A line that is not indented does too in Markdown; but below a note somebody has begun something new.
+    """
+    if not line.strip() or _BEGINS.match(line):
+        return False
+    return line[0] in " \t" or _NOTE.search(bullet[-1]) is None
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
     """Lines of a Markdown text that are no code and no comment.
 
     Yields
@@ -235,6 +338,23 @@ def _heading(lines, at):
     return 0, ""
 
 
+class _Bullet:
+    """One of a log: where it is, and its text with those of the bullets nested in it."""
+
+    __slots__ = ("indent", "line", "texts")
+
+    def __init__(self, line: int, indent: int, text: str):
+        self.line = line
+        self.indent = indent
+        self.texts = [text]
+
+    def body(self) -> str:
+        text, *nested = filter(None, map(str.strip, self.texts)) if self.texts[0].strip() else self.texts
+        if nested:
+            text += (" " if text[-1:] in ":;,.!?…。：？！" else ": ") + "; ".join(nested)
+        return text
+
+
 def parse_log(text: str, date: str = "") -> tuple[list[tuple[int, Item]], list[tuple[int, str]]]:
     """Read the ``## Retain`` sections of a daily log.
 
@@ -247,14 +367,14 @@ def parse_log(text: str, date: str = "") -> tuple[list[tuple[int, Item]], list[t
     Returns
     -------
     items : list of (line, Item)
-        An indented line after a bullet goes on with it.
+        An indented line after a bullet goes on with it; so do nested bullets that are no items, as a list.
     problems : list of (line, message)
         Bullets that are no items; the others are read all the same.
     """
     level = 0
-    found: list[tuple[int, str]] = []
+    found: list[_Bullet] = []
     problems: list[tuple[int, str]] = []
-    is_open = False
+    above: list[_Bullet] = []  # those that a line may belong to, the innermost last
     lines = list(blocks(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")))
     for at, (number, line) in enumerate(lines):
         depth, title = _heading(lines, at)
@@ -263,21 +383,28 @@ def parse_log(text: str, date: str = "") -> tuple[list[tuple[int, Item]], list[t
                 level = depth
             elif depth <= level:
                 level = 0
-            is_open = False
+            above.clear()
         elif not level or not line.strip():
-            is_open = False
+            continue
         elif bullet := _BULLET.fullmatch(line):
-            found.append((number, bullet["body"] or ""))
-            is_open = True
-        elif is_open and line[0] in " \t":
-            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
+            body = _CHECKBOX.sub("", bullet["body"] or "", count=1) if bullet["body"] else ""
+            indent = len(bullet["indent"].expandtabs(4))
+            while above and above[-1].indent > indent - 2:
+                above.pop()
+            if above and not begins_item(body):
+                above[-1].texts.append(body)
+            else:
+                above.append(_Bullet(number, indent, body))
+                found.append(above[-1])
+        elif above and line[0] in " \t":
+            above[-1].texts[-1] += " " + line.strip()
         else:
             problems.append((number, f"not a retain bullet: {line.strip()[:60]!r}; write it like '- W @entity: text'"))
-            is_open = False
+            above.clear()
     items: list[tuple[int, Item]] = []
-    for number, body in found:
+    for one in found:
         try:
-            items.append((number, parse_item(body, date)))
+            items.append((one.line, parse_item(one.body(), date)))
         except Malformed as error:
-            problems.append((number, str(error)))
+            problems.append((one.line, str(error)))
     return items, sorted(problems)

@@ -7,7 +7,7 @@ that many retains in a row, in this process and in others, each cost what they a
 from __future__ import annotations
 
 from memtree.dedup import Deduper
-from memtree.items import Item, blocks, parse_stored
+from memtree.items import Item, parse_stored, renoted, stored_bullets
 from memtree.known import Known
 from memtree.workspace import Problem, Workspace, read, scan
 
@@ -24,7 +24,7 @@ class Place:
     file : str
         Name in results.
     line : str
-        As it is to stand there, without its end.
+        The bullet as it is to stand there, without its end; it may be wrapped over several lines.
     original : str or None
         As it stands on disk; None for one that is not there yet.
     day : str
@@ -80,9 +80,7 @@ class Memories:
         """Let the items of a file be those of a text."""
         old = self._files.get(path, {})
         new: dict[str, list[Known]] = {}
-        for _, line in blocks(text):
-            if line.lstrip()[:1] not in ("-", "*", "+"):
-                continue
+        for _, line in stored_bullets(text):
             waiting = old.get(line)
             if waiting:
                 known = waiting.pop(0)
@@ -106,9 +104,7 @@ class Memories:
         place = known.where
         self._files[place.file][place.line].remove(known)
         self.deduper.discard(known)
-        # An indented bullet stays where it is.
-        indent = place.line[:len(place.line) - len(place.line.lstrip())]
-        place.line = indent + item.stored()
+        place.line = renoted(place.line, item)
         self.add(item, place)
 
     def holds(self, path: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from memtree import markdown
-from memtree.items import blocks
+from memtree.items import blocks, stored_bullets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +22,19 @@ def changed_lines(text: str, changes: dict[str, list[str]]) -> str:
     ----------
     text : str
     changes : dict of str to list of str
-        New lines by old line, without their ends: one for each time the old one is to be replaced, in order.
+        New bullets by old one, without their ends: one for each time the old one is to be replaced, in order.
     """
     if not changes:
         return text
     waiting = {old: list(new) for old, new in changes.items()}
     lines = text.split("\n")
-    for number, line in blocks(text):
-        new = waiting.get(line)
-        if new:
-            lines[number - 1] = new.pop(0) + lines[number - 1][len(line):]
+    found = [(number, old, waiting[old].pop(0)) for number, old in stored_bullets(text) if waiting.get(old)]
+    for number, old, bullet in reversed(found):
+        until = number + old.count("\n")
+        new = bullet.split("\n")
+        ends = ["\r" * line.endswith("\r") for line in lines[number - 1:until]]
+        ends[len(new) - 1:] = ends[-1:]
+        lines[number - 1:until] = map(str.__add__, new, ends)
     return "\n".join(lines)
 
 
@@ -47,7 +50,7 @@ def with_items(text: str, lines: Sequence[tuple[str, str]], path: str) -> str:
     path : str
         Of the file.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
     if not text.strip("\ufeff \t\r\n"):
         name = os.path.splitext(os.path.basename(path))[0]
         text += f"# {name.replace('-', ' ').replace('_', ' ')}{newline}"
@@ -83,15 +86,25 @@ def _end(text, limit):
 
 
 def _grown(text, at, lines, newline):
-    """Lines put after the text up to a position, which ends a line."""
+    """Lines put after the line that ends at a position."""
     before, after = text[:at], text[at:]
-    last = before.rpartition("\n")[2]
-    continues = last.lstrip()[:2] in ("- ", "* ", "+ ") and lines[0].startswith("- ") and not last[:1].isspace()
-    gap = newline if continues else newline * 2
-    end = after if after.strip() or after.startswith(("\n", "\r\n")) else newline
-    if after.strip() and not after.startswith((newline * 2, "\n\n")):
-        end = newline + after
-    return before + gap + newline.join(lines) + end
+    end = next((end for end in ("\r\n", "\n") if after.startswith(end)), "")
+    after = after[len(end):]
+    gap = "" if lines[0].startswith("- ") and _ends_in_list(before) else newline
+    if after.strip() and not after.startswith(("\r\n", "\n")):
+        after = newline + after
+    return before + (end or newline) + gap + newline.join(lines) + newline + after
+
+
+def _ends_in_list(text):
+    """Whether the last line belongs to a bullet that is not indented."""
+    while text:
+        text, _, line = text.rpartition("\n")
+        if not line[:1].isspace():
+            return line[:2] in ("- ", "* ", "+ ")
+        if not line.strip():
+            return False
+    return False
 
 
 def _shows(text, bullets):

@@ -7,13 +7,14 @@ All of one call is written under the workspace's lock, at once: one file atomica
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 from memtree import hub, journal
 from memtree.compare import DUPLICATE, NEW
 from memtree.days import today
 from memtree.errors import BankError
 from memtree.files import contained, write_atomic
-from memtree.items import Item, parse_item
+from memtree.items import Item, parse_item, plain_line
 from memtree.memories import Memories, Place
 from memtree.placing import changed_lines, with_items
 from memtree.routing import Router
@@ -141,11 +142,11 @@ class Retainer:
             Nothing is stored.
         """
         day = today(self._settings)
-        read = [parse_item(item) if isinstance(item, str) else
-                parse_item(item.line(), item.date) for item in items]
+        read = [_item(item) for item in items]
         dated = [item if item.date else item.changed(date=day) for item in read]
-        source = " ".join("".join(" " if letter in ";,()" else letter for letter in source).split())
-        with journal.Writing(self._workspace):
+        source = plain_line("".join(" " if letter in ";,()" else letter for letter in source))
+        # What is only told needs no lock: a writer replaces whole files.
+        with nullcontext() if dry_run else journal.Writing(self._workspace):
             try:
                 self._memories.refresh()
                 result = _Run(self._workspace, self._router, self._memories, self._rank, source).run(dated)
@@ -179,6 +180,14 @@ class Retainer:
             return contained(self._workspace.bank, path)
 
 
+def _item(given):
+    if isinstance(given, str):
+        return parse_item(given)
+    if isinstance(given, Item):
+        return parse_item(given.line(), given.date)
+    raise TypeError(f"an item must be a text like 'W @entity: text' or an Item, not {given!r}")
+
+
 class _Run:
     """One retain, with the lock held: decides item by item, then composes the files."""
 
@@ -209,7 +218,8 @@ class _Run:
 
     def one(self, item: Item) -> Outcome:
         """Decide on one item and note what is to be written."""
-        for known in self.memories.deduper.same(item):
+        # One that holds before those that were superseded.
+        for known in sorted(self.memories.deduper.same(item), key=lambda known: known.item.superseded != ""):
             # A log read again must not bring back what was superseded; somebody who says it again does.
             if item.date in known.item.days() and not (known.item.superseded and self.source) and not (
                     self.tells_confidence(item, known.item)):

@@ -9,6 +9,7 @@ from memtree.cli.main import run as run_command
 from memtree.cli.options import BANK, JSON, Argument, Command, Option, UsageError, text
 from memtree.cli.output import count, print_json, print_problems, printable
 from memtree.cli.places import open_bank
+from memtree.workspace import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ def _retained(values) -> Retained:
             raise UsageError("give either items or --stdin", "memtree help retain")
         from memtree.items import TAGS, parse_log
 
-        try:
-            lines = sys.stdin.buffer.read().decode("utf-8-sig").splitlines()
-        except UnicodeDecodeError:
-            raise UsageError("standard input is no UTF-8") from None
+        lines = _standard_input().replace("\r\n", "\n").replace("\r", "\n").split("\n")
         bullets = (f"- {line}" if line.startswith(TAGS) else line for line in lines)
         found, problems = parse_log("\n".join(("## Retain", *bullets)))
         result = bank.retain([item for _, item in found], dry_run=values.dry_run)
@@ -50,21 +48,36 @@ def _retained(values) -> Retained:
         raise UsageError(str(error), "memtree help retain") from None
 
 
+def _standard_input():
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", "memtree help retain")
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise UsageError(f"standard input is over {MAX_FILE_BYTES:,} bytes; nothing was stored")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"standard input is no UTF-8 (line {line}); nothing was stored") from None
+
+
 def _lines(outcome: Outcome) -> Iterator[str]:
     """An outcome for people: what, where, and the item that the decision leans on."""
-    yield f"{WORDS[outcome.kind]:9}  {outcome.file}  {outcome.item.line()[2:]}"
+    is_late = outcome.kind != "duplicate" and outcome.item.superseded
+    yield f"{'older' if is_late else WORDS[outcome.kind]:9}  {outcome.file}  {outcome.item.line()[2:]}"
     if outcome.kind != "new":
         yield f"           {outcome.reason}"
         if outcome.other is not None:
-            verb = "takes the place of" if outcome.kind in ("update", "extends") else "stays"
+            verb = "takes the place of" if outcome.kind in ("update", "extends") and not is_late else "stays"
             yield f"           {verb}: {outcome.other.stored()[2:]}"
 
 
 def _summary(result: Retained) -> str:
-    kinds = [outcome.kind for outcome in result]
-    stored = sum(kind in ("new", "update", "extends") for kind in kinds)
+    kinds = ["late" if outcome.item.superseded else outcome.kind for outcome in result]
+    stored = sum(kind in ("new", "update", "extends", "late") for kind in kinds)
     parts = [f"{count(stored, 'item')} stored"]
-    for kind, words in (("update", "an update"), ("extends", "more than was there")):
+    for kind, words in (("update", "an update"), ("extends", "more than was there"),
+                        ("late", "older than what is there")):
         if kind in kinds:
             parts.append(f"{kinds.count(kind)} of them {words}")
     parts += [f"{kinds.count(kind)} {words}" for kind, words in (
