@@ -53,3 +53,11 @@ def test_wrong_values_name_file_line_and_key(tmp_path, text, line, words):
         load(tmp_path, text)
     assert caught.value.path.endswith("memtree.toml")
     assert caught.value.line == line
+
+
+def test_the_size_to_warn_of_is_not_over_that_to_split_at(tmp_path):
+    assert load(tmp_path, "[files]\nsplit_bytes = 6000\n").warn_bytes == 6000
+    assert load(tmp_path, "[files]\nsplit_bytes = 20000\n").warn_bytes == 8192
+    with pytest.raises(SettingsError, match="files.warn_bytes must not be over split_bytes, 600") as caught:
+        load(tmp_path, "[files]\nwarn_bytes = 20000\nsplit_bytes = 600\n")
+    assert caught.value.line == 2

@@ -166,7 +166,12 @@ class _Reader:
                         self.set(name, key, item)
                     else:
                         self.unknown(name, key)
-        return self.settings
+        settings = self.settings
+        if settings.warn_bytes > settings.split_bytes:
+            if "warn_bytes" in data.get("files", {}):
+                raise self.wrong("files", "warn_bytes", f"must not be over split_bytes, {settings.split_bytes}")
+            settings.warn_bytes = settings.split_bytes
+        return settings
 
     def set(self, table, key, value):
         """Check one value and take it over."""
