@@ -7,6 +7,8 @@ import pytest
 from test_split import joined, prose, sections, small, tree, write
 
 from memtree import hub, journal, split
+from memtree.errors import LockError
+from memtree.files import Lock
 
 
 def grown(root, path="k/g.md", newline="\n", bom="", front="", more=""):
@@ -95,3 +97,18 @@ def test_a_part_that_stays_too_large_is_told(tmp_path):
     place = write(tmp_path, {"g.md": sections("시작") + "```\n" + "x\n" * 9000 + "```\n"})
     made = split.plan(place, "g.md", small(1200))
     assert [message for _, _, message in made.notes] == ["stays at 18,008 bytes: one block, with no place to cut"]
+
+
+def test_no_writer_comes_between_plan_and_split(tmp_path, monkeypatch):
+    place = write(tmp_path, {"g.md": sections("시작", "설치")})
+    real, held = split.plan, []
+
+    def planned(*arguments):
+        with pytest.raises(LockError):
+            Lock(os.path.join(place.state, "lock"), timeout=0.0).__enter__()
+        held.append(True)
+        return real(*arguments)
+
+    monkeypatch.setattr(split, "plan", planned)
+    assert split.split(place, "g.md", small(1200)).parts
+    assert held == [True]

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from memtree import Bank
+from memtree.errors import BankError
 from memtree.files import Lock
 from memtree.items import Item, Malformed, parse_stored, stored_bullets
 from memtree.placing import changed_lines, with_items
@@ -141,3 +142,12 @@ def test_dry_run_needs_no_lock_and_no_place_to_write(folder):
 def test_all_wrapped_items_of_a_page_parse(folder):
     page(folder, f"{HEAD}- W: 하나\n  둘 (2026-11-03)\n- B: 셋\n넷\n{TAIL}")
     assert [parse_stored(raw).text for _, raw in stored_bullets(page(folder))] == ["하나 둘", "셋 넷"]
+
+
+@pytest.mark.parametrize(("content", "why"), [("# 방\n\na\0b\n", r"holds a NUL character \(line 3\)"), ("가" * 400, "is over 1,000 bytes")])
+def test_a_file_that_recall_leaves_out_takes_in_nothing(folder, content, why):
+    (folder / "memtree.toml").write_text("[files]\nmax_bytes = 1000\n", "utf-8")
+    page(folder, content)
+    with pytest.raises(BankError, match=why):
+        Bank(folder).retain("W: 창문은 동쪽이다")
+    assert page(folder) == content

@@ -188,6 +188,8 @@ def plain_line(text: str) -> str:
     Malformed
         It can't be written to a file.
     """
+    if text.isprintable():
+        return " ".join(text.split())
     text = " ".join(text.translate(_CONTROLS).split())
     try:
         text.encode()
@@ -211,26 +213,28 @@ def parse_stored(bullet: str) -> Item | None:
     start = _STORED.match(bullet)
     if not start:
         return None
-    note = _note(bullet)
-    fields: dict = {}
-    if note:
-        fields = {"seen": _sightings(note), "superseded": note["superseded"] or "",
-                  "date": "" if note["date"] == "undated" else note["date"]}
-    body = _without(bullet, note)[start.end("marker"):].strip()
+    text, note, seen = _apart(bullet)
+    body = text[start.end("marker"):].strip()
+    superseded = (note["superseded"] or "") if note else ""
     if start["strike"] and body.endswith("~~"):
         body = body[2:-2]
-        fields["superseded"] = fields.get("superseded") or "undated"
+        superseded = superseded or "undated"
     try:
-        item = parse_item(body).changed(**fields)
+        item = parse_item(body)
     except Malformed:
         return None
-    struck = None if item.superseded else _STRUCK.fullmatch(item.text)
-    return item.changed(text=struck[1], superseded="undated") if struck else item
+    struck = None if superseded or item.text[:2] != "~~" else _STRUCK.fullmatch(item.text)
+    if struck:
+        item.text, superseded = struck[1], "undated"
+    item.seen, item.superseded = seen, superseded
+    if note and note["date"] != "undated":
+        item.date = note["date"]
+    return item
 
 
 def renoted(bullet: str, item: Item) -> str:
     """A bullet of a bank file that is to tell what is known of its item by now; its text stays as it is wrapped."""
-    text = _without(bullet, _note(bullet))
+    text, _, _ = _apart(bullet)
     start = _STORED.match(text)
     assert start is not None
     at = start.end("marker")
@@ -241,24 +245,24 @@ def renoted(bullet: str, item: Item) -> str:
     if item.superseded and "~~" not in text:
         body, struck = body + "~~", "~~"
     made = f"{text[:at]}{struck}{body}"
-    return f"{made} {item.note() or ('(undated)' if _note(made) else '')}".rstrip()
+    return f"{made} {item.note() or ('(undated)' if _apart(made)[1] else '')}".rstrip()
 
 
-def _note(bullet):
-    """The note of a stored item: at its end, or at that of a line above which somebody has added to it."""
-    found = None
-    for note in _NOTE.finditer(bullet):
-        if all(map(_SIGHTING.fullmatch, _sightings(note))):
-            found = note
-    return found
+def _apart(bullet):
+    """A stored item without its note, that note and its sightings.
 
-
-def _sightings(note):
-    return tuple(" ".join(one.split()) for one in note["seen"].split(",")) if note["seen"] else ()
-
-
-def _without(bullet, note):
-    return (bullet[:note.start()].rstrip() + bullet[note.end():] if note else bullet).rstrip()
+    The note is at the end, or at that of a line above which somebody has added to the item.
+    """
+    at = bullet.rfind("(")
+    while at >= 0:
+        note = _NOTE.match(bullet, at)
+        if note:
+            told = note["seen"]
+            seen = tuple([" ".join(one.split()) for one in told.split(",")]) if told else ()
+            if all(map(_SIGHTING.fullmatch, seen)):
+                return (bullet[:at].rstrip() + bullet[note.end():]).rstrip(), note, seen
+        at = bullet.rfind("(", 0, at)
+    return bullet.rstrip(), None, ()
 
 
 def stored_bullets(text: str) -> Iterator[tuple[int, str]]:
@@ -289,7 +293,7 @@ def _goes_on(bullet, line):
 
     A line that is not indented does too in Markdown; but below a note somebody has begun something new.
     """
-    if not line.strip() or _BEGINS.match(line):
+    if line[:2] == "- " or not line.strip() or _BEGINS.match(line):
         return False
     return line[0] in " \t" or _NOTE.search(bullet[-1]) is None
 

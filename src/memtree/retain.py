@@ -149,7 +149,8 @@ class Retainer:
         with nullcontext() if dry_run else journal.Writing(self._workspace):
             try:
                 self._memories.refresh()
-                result = _Run(self._workspace, self._router, self._memories, self._rank, source).run(dated)
+                result = _Run(self._workspace, self._router, self._memories, self._rank, source,
+                              self._settings.max_file_size).run(dated)
                 if not dry_run:
                     self._write(result)
                     if after is not None:
@@ -191,7 +192,8 @@ def _item(given):
 class _Run:
     """One retain, with the lock held: decides item by item, then composes the files."""
 
-    def __init__(self, workspace, router, memories, rank, source):
+    def __init__(self, workspace, router, memories, rank, source, max_file_size):
+        self.max_file_size = max_file_size
         self.workspace = workspace
         self.router = router
         self.memories = memories
@@ -289,9 +291,21 @@ class _Run:
             found = self.workspace.locate(path)
         except ValueError:
             return ""
+        why = ""
         try:
             with open(found, "rb") as file:
-                return file.read().decode()
-        except (OSError, UnicodeDecodeError) as error:
-            why = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else f"can't be read: {error.strerror}"
-            raise BankError(f"{why}; nothing was stored", found, remedy="mend the file, then retain again") from None
+                data = file.read()
+            text = data.decode()
+        except OSError as error:
+            why = f"can't be read: {error.strerror}"
+        except UnicodeDecodeError:
+            why = "is not UTF-8"
+        else:
+            # What recall leaves out must not take in more.
+            if "\0" in text:
+                why = f"holds a NUL character (line {text.count(chr(10), 0, text.index(chr(0))) + 1})"
+            elif len(data) > self.max_file_size:
+                why = f"is over {self.max_file_size:,} bytes, the limit for recall"
+        if why:
+            raise BankError(f"{why}; nothing was stored", found, remedy="mend the file, then retain again")
+        return text
