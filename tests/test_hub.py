@@ -63,7 +63,7 @@ def test_text_above_the_list_stays_in_the_hub(tmp_path):
     path.write_bytes(prose(5, 3000).encode() + path.read_bytes())
     made = split.split(place, "k/g.md", small(1200))
     assert not made.parts
-    assert "move it below" in made.describe()
+    assert "move text below it" in made.describe()
 
 
 def test_the_list_in_a_code_block_is_no_list(tmp_path):

@@ -172,7 +172,7 @@ def test_new_notes_stand_at_the_end_and_the_rest_stays_as_wrapped(bullet, text, 
 
 @given(ITEMS, st.lists(st.integers(0, 40), max_size=4), ITEMS)
 def test_wrapped_anywhere_it_is_the_same_item(item, places, other):
-    assume(item.note() or "(" not in item.text)  # one at the end of a line would be taken for its note
+    assume(item.note() or "(" not in item.stored().replace("(c=", ""))  # one at the end of a line would be taken for its note
     words = item.stored().split(" ")
     lines = [words[:2]]
     for number, word in enumerate(words[2:]):

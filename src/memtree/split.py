@@ -266,7 +266,7 @@ class _Planner:
         self.part_anchors: list[Anchors] = []
         if len(self.data) - self.body < limit:
             above = self.listed and self.body >= limit
-            self._note(0, "what stands above the list of its parts stays in the hub: move it below" if above else
+            self._note(0, "all down to the list of its parts stays in the hub: move text below it" if above else
                        "is small enough already")
             return self.result
         chosen = choose(self.body, len(self.data), self.cuts, limit)
