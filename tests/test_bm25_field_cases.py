@@ -25,6 +25,19 @@ def agrees(index, documents, query, k=5):
     """The index holds exactly `documents` (id -> tokens)."""
     ids = sorted(documents)
     oracle = Oracle([documents[doc] for doc in ids])
+    n_rows = len(index.scores(query))
+    weight_mask = np.array([(doc * 7 + len(query)) % 4 / 2 for doc in range(n_rows)], np.float32)
+    allowed = [row for row, doc in enumerate(ids) if doc % 3]
+    expected = oracle.search(query, None, k, allowed, weight_mask[ids])
+    expected = [ids[row] for row in expected[0]], expected[1]
+    mask = np.arange(n_rows) % 3 > 0
+    for narrow in (mask, np.flatnonzero(mask)[::-1]):
+        same(index.search(query, k, narrow, weight_mask=weight_mask), expected)
+        (found,) = index.search_batch([query], k, filter=narrow, weight_mask=weight_mask)
+        same(found, expected)
+    masked = index.scores(query, weight_mask=weight_mask)
+    assert masked.dtype == np.float32
+    assert np.array_equal(masked, index.scores(query) * weight_mask)
     expected = oracle.search(query, None, k)
     same(index.search(query, k), ([ids[doc] for doc in expected[0]], expected[1]))
     assert index.n_docs == len(ids)

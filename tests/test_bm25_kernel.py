@@ -72,6 +72,16 @@ def test_search_and_scores_equal_the_oracle(docs, query, params, k, data):
     mask = np.zeros(len(docs), bool)
     mask[list(allowed)] = True
     same(postings.search(terms, weights, k, mask), expected)
+    factors = st.sampled_from([0.0, 0.0, 1.0, 0.5, 3.7, 1e-44])
+    weight_mask = data.draw(st.lists(factors, min_size=len(docs), max_size=len(docs)))
+    same(
+        postings.search(terms, weights, k, weight_mask=weight_mask),
+        oracle.search(terms, weights, k, None, weight_mask),
+    )
+    same(
+        postings.search(terms, weights, k, mask, weight_mask=weight_mask),
+        oracle.search(terms, weights, k, allowed, weight_mask),
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -341,7 +351,26 @@ def test_pruned_equals_exhaustive(mixed, path, k, seed):
             same(pruned, oracle.search(terms, weights, k))
 
 
-@settings(max_examples=60, deadline=None)
+def narrowings(data, rng, n_docs):
+    """A filter, weights or both, of any density, all over the collection or in one part of it."""
+    share = data.draw(st.sampled_from([0.0, 0.001, 0.03, 0.1, 0.5, 0.97]))
+    mask = rng.random(n_docs) < share
+    if data.draw(st.booleans()):
+        mask &= np.arange(n_docs) < n_docs // 3
+    weight_mask = np.where(mask, rng.choice([1.0, 0.25, 1.7, 100.0], n_docs), 0.0).astype(np.float32)
+    kind = data.draw(st.sampled_from(["none", "mask", "ids", "weights", "both"]))
+    if kind == "none":
+        return {}, np.ones(n_docs, np.float32)
+    if kind == "weights":
+        return {"weight_mask": weight_mask}, weight_mask
+    given = {"filter": mask if kind != "ids" else rng.permutation(np.flatnonzero(mask))}
+    if kind == "both":
+        other = rng.choice(np.array([0.0, 0.5, 2.0], np.float32), n_docs)
+        return dict(given, weight_mask=other), np.where(mask, other, np.float32(0))
+    return given, mask.astype(np.float32)
+
+
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_pruned_equals_exhaustive_on_random_collections(data):
     """Topics that lie together, so that windows differ; frequent terms with rows; bars from far below to far above."""
@@ -354,21 +383,54 @@ def test_pruned_equals_exhaustive_on_random_collections(data):
         topic = np.repeat(np.arange(n_docs) * n_terms // n_docs, lengths)
         tokens = np.where(rng.random(len(tokens)) < 0.5, topic, tokens).astype(np.uint32)
     postings = Postings.build(np.append(0, np.cumsum(lengths)), tokens, (0, n_terms))
+    postings.set_params(data.draw(st.sampled_from(["lucene", "bm25+"])))
+    indptr, indices, _ = postings.to_csc()
     set_path(data.draw(st.sampled_from(PATHS)))
     try:
-        for _ in range(6):
+        for _ in range(5):
             terms = data.draw(st.lists(st.integers(0, n_terms - 1), min_size=1, max_size=12))
             weights = [data.draw(st.sampled_from([1.0, 1.0, 0.01, 7.0, 1e-20, 1e25])) for _ in terms]
             k = data.draw(st.sampled_from([1, 2, 10, 47, 48, 49, 100, 1000, 1001, 3000]))
+            given, factor = narrowings(data, rng, n_docs)
+            holds = np.zeros(n_docs, bool)
+            for term in terms:
+                holds[indices[indptr[term] : indptr[term + 1]]] = True
             removed = None
             if data.draw(st.booleans()):
                 removed = np.flatnonzero(rng.random(n_docs) < 0.3).astype(np.uint32)
-            postings.pruning = True
-            pruned = postings.search(terms, weights, k, removed=removed)
-            postings.pruning = False
-            same(postings.search(terms, weights, k, removed=removed), pruned)
+                holds[removed] = False
+            scores = postings.scores(terms, weights) * factor
+            order = np.lexsort((np.arange(n_docs), -scores))
+            order = order[(holds & (factor > 0))[order]][:k]
+            for pruning in (True, False):
+                postings.pruning = pruning
+                same(postings.search(terms, weights, k, removed=removed, **given), (order, scores[order]))
     finally:
         set_path()
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+def test_filtered_ties_by_id(kind):
+    postings = build([[0, 1]] * 20000, 2)
+    mask = np.zeros(20000, bool)
+    mask[5 :: 2 if kind == "dense" else 401] = True
+    left = np.flatnonzero(mask)
+    for narrow in ({"filter": mask}, {"filter": left}, {"weight_mask": mask * 0.5}):
+        for k in (1, 40, 60, 20000):
+            ids, scores = postings.search([1, 0], None, k, **narrow)
+            assert list(ids) == list(left[:k])
+            assert len(set(scores.tolist())) == 1
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), -1e-45, 1e300])
+def test_weights_that_are_none(value):
+    postings = build([[0, 1], [2], [0]], 3)
+    with pytest.raises(ValueError, match=r"weight_mask\[1\]"):
+        postings.search([0], weight_mask=[1.0, value, 1.0])
+    with pytest.raises(ValueError, match="3 numbers"):
+        postings.search([0], weight_mask=[1.0, 1.0])
+    with pytest.raises(ValueError, match="3 numbers"):
+        postings.search([0], weight_mask=["a", "b", "c"])
 
 
 @pytest.mark.parametrize("k", [1, 47, 48, 49, 50, 200, 5000, 20000])
@@ -405,9 +467,10 @@ def test_pruned_equals_exhaustive_in_each_variant(mixed, method):
 def test_bounds_hold_while_the_mean_length_drifts(mixed):
     postings = mixed[0].share()
     mean = postings.avgdl()
-    for factor in (1.0, 1.01, 0.99, 1.04, 0.96, 2.0, 0.5):
+    for number, factor in enumerate((1.0, 1.01, 0.99, 1.04, 0.96, 1.045, 2.0, 0.5)):
         postings.set_collection(postings.n_docs, [mean * factor * postings.n_docs])
-        for terms in ([0, 5, 40], [59, 58, 3], [1]):
+        # Some terms are measured under one mean and used under others.
+        for terms in ([0, 5, 40], [59, 58, 3], [1], [6 + number, 2], [5 + number, 4]):
             postings.pruning = True
             pruned = postings.search(terms, None, 10)
             postings.pruning = False

@@ -42,3 +42,17 @@ def test_bm25s(method):
         known = [word for word in query if word != "unknown"]
         expected = theirs.get_scores(known)
         assert ours.scores(query) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def test_bm25s_weight_mask():
+    theirs = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+    theirs.index(CORPUS, show_progress=False)
+    ours = BM25.from_tokens(CORPUS, k1=1.5)
+    weight_mask = np.array([rng.choice([0.0, 0.5, 1.0, 2.0]) for _ in CORPUS], np.float32)
+    for query in QUERIES:
+        known = [word for word in query if word != "unknown"]
+        expected = theirs.get_scores(known, weight_mask=weight_mask)
+        assert ours.scores(query, weight_mask=weight_mask) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+        found = theirs.retrieve([known], k=5, weight_mask=weight_mask, show_progress=False)
+        _, scores = ours.search(query, 5, weight_mask=weight_mask)
+        assert scores == pytest.approx(found.scores[0][: len(scores)], rel=1e-5, abs=1e-5)

@@ -1,40 +1,27 @@
 """BM25 over a sparse term-document matrix: postings, scores, exact top k.
 
-``Postings`` scores the documents of a ``_postings.Matrix``.
-
-Every variant scores a document as ``base + sum over the query of (weight * idf) * (tf / (tf + K))``,
-in float32 and in query order, with ``K = k1 * (1 - b + b * length / average length)`` computed in double
-and rounded once:
-
-========== ========================== ================= =========== ==============================
-method     idf                        idf scaled by     k1 in K     base, a term
-========== ========================== ================= =========== ==============================
-lucene     ln(1 + (N-df+.5)/(df+.5))  1                 k1          0
-robertson  ln((N-df+.5)/(df+.5))      1                 k1          0
-atire      ln(N/df)                   k1 + 1            k1          0
-okapi      robertson's; below 0:      k1 + 1            k1          0
-           epsilon * mean idf
-bm25+      ln((N+1)/df)               k1 + 1            k1          idf delta
-bm25l      ln((N+1)/(df+.5))          k1 (k1+1) /       k1 + delta  idf (k1+1) delta / (k1 + delta)
-                                      (k1 + delta)
-========== ========================== ================= =========== ==============================
-
-The forms are those of Kamphuis, de Vries, Boytsov and Lin, "Which BM25 do you mean?" (ECIR 2020), okapi that
-of rank_bm25. BM25+ and BM25L also score documents without a term; that constant is taken out of each term and
-added once, which leaves tf / (tf + K) for these two as well: with c = tf / norm and f(x) = (k1+1) x / (k1+x),
-BM25L is f(c + delta) = f(delta) + k1 (k1+1) / (k1+delta) * tf / (tf + (k1+delta) norm).
+``Postings`` searches a ``_variants.Variant``.
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from libc.math cimport isfinite, log
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from cpython.object cimport PyObject
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from memtree._postings cimport Matrix, mt_bounds, mt_norms, mt_postings, mt_term
+from memtree._filter cimport Filter
+from memtree._postings cimport mt_bounds, mt_postings, mt_term
+from memtree._variants cimport Variant
+
+from memtree._variants import METHODS
+
+cdef extern from "Python.h":
+    Py_ssize_t PyNumber_AsSsize_t(object number, PyObject* error) except? -1
 
 cdef extern from "_search.h":
-    const int MT_WINDOW, MT_WINDOW_BITS, MT_TABLE_TF, MT_PRUNED_TERMS, MT_RANKS, MT_ROW, MT_ROW_SHARE
+    const float MT_COST_BITMAP, MT_COST_SEARCH
+    const int MT_WINDOW, MT_WINDOW_BITS, MT_PRUNED_TERMS, MT_RANKS, MT_ROW, MT_ROW_SHARE
     int mt_path
 
     ctypedef struct mt_top:
@@ -48,6 +35,10 @@ cdef extern from "_search.h":
         int may_be_weak, filtered
         const uint32_t* allowed
         int64_t n_allowed
+        const uint8_t* passes
+        const float* weights
+        float most_weight
+        const uint32_t* left
         const uint32_t* removed
         int64_t n_removed
         int prune
@@ -59,24 +50,28 @@ cdef extern from "_search.h":
     uint32_t mt_hit_doc(uint64_t hit) noexcept nogil
     float mt_hit_score(uint64_t hit) noexcept nogil
     void mt_open_term(const mt_postings* p, int64_t term, mt_term* out) noexcept nogil
+    void mt_fetch_term(const mt_postings* p, int64_t term) noexcept nogil
+    void mt_fetch_list(const mt_term* t) noexcept nogil
     void mt_seek(mt_term* t, int64_t window) noexcept nogil
     float mt_contribution(
         const mt_postings* p, const mt_term* t, int64_t window, uint32_t local
     ) noexcept nogil
-    float mt_saturation(float tf, float k) noexcept nogil
-    float mt_norm(const mt_norms* n, uint32_t length) noexcept nogil
     void mt_add_term(const mt_postings* p, mt_term* t, float* scores) noexcept nogil
     int mt_best_path() noexcept nogil
-    mt_bounds* mt_measure_term(const mt_postings* p, mt_term* t, int with_row) noexcept nogil
+    mt_bounds* mt_measure_term(
+        const mt_postings* p, mt_term* t, int with_row, float grown, float shrunk
+    ) noexcept nogil
     void mt_search(const mt_query* q, mt_scratch* s, mt_top* top) noexcept nogil
 
-METHODS = ("lucene", "robertson", "atire", "okapi", "bm25+", "bm25l")
-DEFAULT_DELTA = {"bm25+": 1.0, "bm25l": 0.5}
+cdef extern from "_atomic.h":
+    void* mt_load(void** at) noexcept nogil
+    void mt_publish(void** at, void* value) noexcept nogil
+    void* mt_swap(void** at, void* value) noexcept nogil
 
 # A match whose terms could all sum to less than this is looked for with marks instead of by its score.
 cdef float WEAK = 1e-30
-
-
+# Up to this many terms, repeated ones are found by comparing all.
+cdef int64_t LINEAR = 32
 # Fewer postings than this are scanned faster than bounds are compared.
 cdef int64_t PRUNED_REACH = 4096
 # Bytes a posting that the rows of all terms may take.
@@ -98,14 +93,23 @@ def set_path(str name=None):
 
 
 cdef class Bounds:
-    """What pruning knows of each term, computed when a term is first needed."""
+    """What pruning knows of each term, computed when a term is first needed.
 
-    def __cinit__(self, int64_t n_terms, int64_t n_postings):
-        self.n_terms = n_terms
-        self.room = n_postings * ROW_BUDGET
-        self.block = <mt_bounds**>calloc(n_terms + 1, sizeof(mt_bounds*))
-        if not self.block:
+    It holds under the K of one field per pair of `k` (constant, slope); under others near them, by a factor.
+    """
+
+    def __cinit__(self, Postings postings):
+        cdef int64_t i
+        self.n_terms = postings.p.n_terms
+        self.n_k = postings.n_fields
+        self.room = postings.p.n_postings * ROW_BUDGET
+        self.block = <mt_bounds**>calloc(self.n_terms + 1, sizeof(mt_bounds*))
+        self.k = <double*>malloc(<size_t>self.n_k * 2 * sizeof(double))
+        if not self.block or not self.k:
             raise MemoryError
+        for i in range(self.n_k):
+            self.k[2 * i] = postings.norms[i].k_const
+            self.k[2 * i + 1] = postings.norms[i].k_slope
 
     def __dealloc__(self):
         cdef int64_t t
@@ -115,8 +119,51 @@ cdef class Bounds:
         free(self.block)
         free(self.k)
 
+    cdef bint fits(self, Postings postings) noexcept:
+        """Whether it is near enough; then how far saturations may have `grown` and `shrunk` is set in `postings`."""
+        cdef int64_t i
+        cdef double slope, ratio
+        postings.grown = postings.shrunk = 1.0
+        for i in range(self.n_k):
+            slope = postings.norms[i].k_slope
+            if self.k[2 * i] != postings.norms[i].k_const:
+                return False
+            if self.k[2 * i + 1] == slope:
+                continue
+            if self.k[2 * i + 1] <= 0.0 or slope <= 0.0:
+                return False
+            ratio = self.k[2 * i + 1] / slope
+            postings.grown = max(postings.grown, ratio)
+            postings.shrunk = max(postings.shrunk, 1.0 / ratio)
+        return postings.grown < MOST_DRIFT and postings.shrunk < MOST_DRIFT
 
-cdef class Postings(Matrix):
+    cdef mt_bounds* of_term(self, Postings postings, const mt_term* term) except NULL:
+        """Bounds of a term, measured now if they are new."""
+        cdef mt_bounds* found = <mt_bounds*>mt_load(<void**>&self.block[term.term])
+        cdef int64_t row = postings.p.n_windows * MT_ROW
+        cdef mt_term opened
+        if found:
+            return found
+        with self.lock:
+            found = self.block[term.term]
+            if found:
+                return found
+            opened = term[0]
+            if not opened.ids16 or row > opened.df * MT_ROW_SHARE or row > self.room:
+                row = 0
+            # From the present tables back to those of `k`.
+            with nogil:
+                found = mt_measure_term(
+                    &postings.p, &opened, row > 0, <float>postings.shrunk, <float>postings.grown
+                )
+            if not found:
+                raise MemoryError
+            self.room -= row
+            mt_publish(<void**>&self.block[term.term], found)
+        return found
+
+
+cdef class Postings(Variant):
     """Term-document matrix of one kind of unit, and BM25 over it.
 
     Made by `build`, `from_csc` or `from_parts`. Searching and scoring are safe from many threads,
@@ -124,70 +171,11 @@ cdef class Postings(Matrix):
     """
 
     def __cinit__(self):
-        self.method = "lucene"
-        self.k1 = 1.2
-        self.b = 0.75
-        self.epsilon = 0.25
         self.pruning = True
 
-    def __dealloc__(self):
-        free(self.given_idf)
-        free(self.given_totals)
-        self.forget()
-
     cdef void forget(self) noexcept:
-        """Drop what depends on the parameters."""
-        free(self.norms)
-        free(self.table)
-        free(self.idf)
-        self.norms = NULL
-        self.table = self.idf = NULL
-        self.bounds_fit = False
-    # ------------------------------------------------------------------ parameters
-
-    def set_params(self, str method="lucene", k1=1.2, b=0.75, delta=None, epsilon=0.25, idf=None):
-        """Choose the variant and its parameters; takes effect with the next search.
-
-        Parameters
-        ----------
-        method : {"lucene", "robertson", "atire", "okapi", "bm25+", "bm25l"}
-        k1 : float, >= 0
-        b : float in [0, 1]
-        delta : float, >= 0, optional
-            Of bm25+ (default 1) and bm25l (default 0.5).
-        epsilon : float
-            Of okapi.
-        idf : float64 buffer, shape (n_terms,), optional
-            Taken instead of the idf computed from the document frequencies.
-        """
-        cdef const double[::1] given
-        cdef int64_t i
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-        k1 = check_number("k1", k1, 0.0, 1e9)
-        b = check_number("b", b, 0.0, 1.0)
-        delta = check_number("delta", DEFAULT_DELTA.get(method, 0.0) if delta is None else delta, 0.0, 1e9)
-        epsilon = check_number("epsilon", epsilon, -1e9, 1e9)
-        if method == "bm25l" and k1 + delta == 0.0:
-            raise ValueError("bm25l needs k1 + delta above 0")
-        if idf is not None:
-            given = idf
-            if given.shape[0] != self.p.n_terms:
-                raise ValueError(f"idf must have {self.p.n_terms} entries, not {given.shape[0]}")
-            for i in range(self.p.n_terms):
-                if not isfinite(given[i]):
-                    raise ValueError(f"idf[{i}] is {given[i]}, not a finite number")
-        free(self.given_idf)
-        self.given_idf = NULL
-        if idf is not None:
-            self.given_idf = <double*>malloc(<size_t>(self.p.n_terms + 1) * sizeof(double))
-            if not self.given_idf:
-                raise MemoryError
-            if self.p.n_terms:
-                memcpy(self.given_idf, &given[0], <size_t>self.p.n_terms * sizeof(double))
-        self.method = method
-        self.k1, self.b, self.delta, self.epsilon = k1, b, delta, epsilon
-        self.forget()
+        Variant.forget(self)
+        self.bounds_fit = NULL
 
     def share(self):
         """Another object over the same memory, of the default parameters."""
@@ -199,113 +187,6 @@ cdef class Postings(Matrix):
         other.lengths = self.lengths
         other.bounds = self.bounds
         return other
-
-    def set_collection(self, int64_t n_docs, totals):
-        """Score as a part of a larger collection.
-
-        Parameters
-        ----------
-        n_docs : int
-            Documents of the whole collection.
-        totals : sequence of float, one a field
-            Sum of its document lengths.
-        """
-        if len(totals) != self.n_fields:
-            raise ValueError(f"totals must have {self.n_fields} entries, not {len(totals)}")
-        if not self.given_totals:
-            self.given_totals = <double*>malloc(<size_t>self.n_fields * sizeof(double))
-            if not self.given_totals:
-                raise MemoryError
-        for i in range(self.n_fields):
-            self.given_totals[i] = totals[i]
-        self.given_n_docs = n_docs
-        self.forget()
-
-    cdef int prepare_tables(self) except -1:
-        """Make the saturation tables; cheap, as they depend on the distinct document lengths only."""
-        cdef int64_t field, i, n_codes
-        cdef int j
-        cdef double average, k1 = self.k1
-        cdef float k
-        cdef mt_norms* norms
-        if self.norms:
-            return 0
-        self.measure()
-        n_codes = self.lengths.n_codes
-        self.table = <float*>calloc(self.n_fields * n_codes * (MT_TABLE_TF + 1), sizeof(float))
-        norms = <mt_norms*>calloc(self.n_fields, sizeof(mt_norms))
-        if not norms or not self.table:
-            free(norms)
-            raise MemoryError
-        self.n_collection = self.given_n_docs if self.given_totals else self.p.n_docs
-        self.kind = METHODS.index(self.method)
-        self.scale, self.absent = 1.0, 0.0
-        if self.method in ("atire", "okapi", "bm25+"):
-            self.scale = k1 + 1.0
-        if self.method == "bm25+":
-            self.absent = self.delta
-        elif self.method == "bm25l":
-            self.scale = k1 * (k1 + 1.0) / (k1 + self.delta)
-            self.absent = (k1 + 1.0) * self.delta / (k1 + self.delta)
-            k1 += self.delta
-        self.largest_k = 0.0
-        for field in range(self.n_fields):
-            average = 0.0
-            if self.n_collection:
-                average = self.given_totals[field] if self.given_totals else self.lengths.totals[field]
-                average /= self.n_collection
-            norms[field].k_const = k1 * (1.0 - self.b) if average > 0.0 else k1
-            norms[field].k_slope = k1 * self.b / average if average > 0.0 else 0.0
-            norms[field].code = self.lengths.codes + field * self.lengths.n_padded
-            norms[field].length = self.lengths.length + field * self.p.n_docs
-            norms[field].coded = self.lengths.coded
-            norms[field].factor = self.table + field * n_codes * (MT_TABLE_TF + 1)
-            norms[field].k = norms[field].factor + n_codes * MT_TABLE_TF
-            for i in range(n_codes):
-                k = mt_norm(&norms[field], self.lengths.values[i])
-                (<float*>norms[field].k)[i] = k
-                for j in range(1, MT_TABLE_TF):
-                    (<float*>norms[field].factor)[i * MT_TABLE_TF + j] = mt_saturation(j, k)
-            self.largest_k = max(self.largest_k, mt_norm(&norms[field], self.lengths.longest))
-        self.norms = norms
-        if self.method == "okapi" and not self.given_idf:
-            self.find_floor()
-        return 0
-
-    cdef int find_floor(self) except -1:
-        """The idf that okapi gives to terms whose own would be negative: epsilon times the mean of all."""
-        cdef int64_t t, df, n_known = 0
-        cdef double mean = 0.0
-        for t in range(self.p.n_terms):
-            df = self.document_frequency(t)
-            if df > 0:
-                n_known += 1
-                mean += plain_idf(self.kind, self.n_collection, df)
-        self.floor = self.epsilon * (mean / n_known) if n_known else 0.0
-        return 0
-
-    cdef double raw_idf(self, int64_t term, int64_t df) noexcept nogil:
-        cdef double idf
-        if self.given_idf and 0 <= term < self.p.n_terms:
-            return self.given_idf[term]
-        idf = plain_idf(self.kind, self.n_collection, df)
-        return self.floor if self.kind == 3 and idf < 0.0 and df > 0 else idf
-
-    cdef int prepare(self) except -1:
-        """Make all that `accumulate` needs, and `idf`; with the GIL, once after each change of parameters."""
-        cdef int64_t t
-        cdef float* idf
-        if self.idf:
-            return 0
-        self.prepare_tables()
-        idf = <float*>malloc(<size_t>(self.p.n_terms + 1) * sizeof(float))
-        if not idf:
-            raise MemoryError
-        for t in range(self.p.n_terms):
-            idf[t] = <float>(self.raw_idf(t, self.document_frequency(t)) * self.scale)
-        self.idf_unknown = <float>(self.raw_idf(-1, 0) * self.scale)
-        self.idf = idf
-        return 0
 
     # ------------------------------------------------------------------ scoring
 
@@ -322,61 +203,71 @@ cdef class Postings(Matrix):
                 opened.coef = weights[i] * self.idf[terms[i]]
                 mt_add_term(&self.p, &opened, scores)
 
-    cdef int64_t read_query(self, terms, weights, dfs, mt_term** out, float* base) except -1:
-        """Check and open the terms of a query: a repeated term counts at its first place, weights added."""
-        cdef int64_t n = len(terms), i, at, count = 0, term, df
+    cdef int64_t read_query(self, terms, weights, dict words, dfs, mt_query* query) except -1:
+        """Check, merge and open the terms of a query: one that is repeated counts at its first place, weights added."""
+        cdef int64_t n = len(terms), i, at, term, df, count = 0
         cdef float weight
         cdef double idf
-        cdef float* merged
-        cdef dict places = {}
-        cdef list order = []
+        cdef dict places = None if n <= LINEAR else {}
         cdef mt_term* opened
+        cdef mt_term* t
         if weights is not None and len(weights) != n:
             raise ValueError(f"weights must be as many as terms, {n}, not {len(weights)}")
-        out[0] = opened = <mt_term*>malloc(<size_t>(n + 1) * sizeof(mt_term))
-        merged = <float*>malloc(<size_t>(n + 1) * sizeof(float))
-        base[0] = 0.0
-        try:
-            if not opened or not merged:
-                raise MemoryError
-            for i in range(n):
-                term = terms[i]
-                weight = 1.0 if weights is None else weights[i]
-                if not 0 <= term < self.p.n_terms and dfs is None:
-                    raise ValueError(f"term id {term} is not in the vocabulary of {self.p.n_terms} terms")
-                if not isfinite(weight):
-                    raise ValueError(f"weight of term {term} is {weights[i]}, not a finite number")
-                if term in places:
-                    at = places[term]
-                    merged[at] += weight
-                else:
-                    at = len(order)
-                    places[term] = at
-                    merged[at] = weight
-                    order.append((term, i))
-            for i in range(len(order)):
-                term, at = order[i]
-                if merged[i] == 0.0:
+        query.terms = opened = <mt_term*>malloc(<size_t>(n + 1) * sizeof(mt_term))
+        if not opened:
+            raise MemoryError
+        for i in range(n):
+            token = terms[i]
+            if words is not None:
+                token = words.get(token)
+                if token is None:
                     continue
-                mt_open_term(&self.p, term, &opened[count])
-                df = opened[count].df if dfs is None else dfs[at]
-                idf = self.raw_idf(term, df)
-                if self.absent != 0.0 and df > 0:
-                    base[0] += merged[i] * <float>(idf * self.absent)
-                if opened[count].df:
-                    opened[count].term = term
-                    opened[count].norms = &self.norms[self.field_of(term)]
-                    opened[count].coef = merged[i] * <float>(idf * self.scale)
-                    count += 1
-        except BaseException:
-            free(opened)
-            out[0] = NULL
-            raise
-        finally:
-            free(merged)
+            term = token
+            if not 0 <= term < self.p.n_terms:
+                if words is not None:
+                    continue
+                if dfs is None:
+                    raise ValueError(f"term id {term} is not in the vocabulary of {self.p.n_terms} terms")
+            weight = 1.0 if weights is None else weights[i]
+            if not isfinite(weight):
+                raise ValueError(f"weight of term {terms[i]!r} is {weights[i]}, not a finite number")
+            if places is None:
+                at = 0
+                while at < count and opened[at].term != term:
+                    at += 1
+            else:
+                at = places.setdefault(term, count)
+            if at < count:
+                opened[at].coef += weight
+                continue
+            opened[count].term = term
+            opened[count].coef = weight
+            # Until the term is opened: its place in the query.
+            opened[count].pos0 = i
+            mt_fetch_term(&self.p, term)
+            count += 1
+        n = count
+        count = 0
+        for i in range(n):
+            term, weight, at = opened[i].term, opened[i].coef, opened[i].pos0
+            if weight == 0.0:
+                continue
+            t = &opened[count]
+            mt_open_term(&self.p, term, t)
+            df = t.df if dfs is None else dfs[at]
+            idf = self.raw_idf(term, df)
+            if self.absent != 0.0 and df > 0:
+                query.base += weight * <float>(idf * self.absent)
+            if t.df:
+                t.term = term
+                t.norms = &self.norms[self.field_of(term)]
+                t.coef = weight * <float>(idf * self.scale)
+                mt_fetch_list(t)
+                t.probe = MT_COST_BITMAP if t.bitmaps else MT_COST_SEARCH
+                count += 1
         return count
 
-    def search(self, terms, weights=None, k=10, filter=None, *, df=None, removed=None):
+    def search(self, terms, weights=None, k=10, filter=None, *, weight_mask=None, words=None, df=None, removed=None):
         """Find the `k` best documents, exactly.
 
         Parameters
@@ -387,8 +278,12 @@ cdef class Postings(Matrix):
             One a term, 1 by default.
         k : int
             Most hits wanted.
-        filter : array of bool, shape (n_docs,), or sequence of int, optional
+        filter : Filter, or array of bool, shape (n_docs,), or sequence of int, optional
             Documents to consider, as a mask or by id.
+        weight_mask : array of float, shape (n_docs,), optional
+            What each score is multiplied by; 0 leaves a document out.
+        words : dict, optional
+            Column of each word: `terms` are words then, and unknown ones are left out.
         df : sequence of int, optional
             Document frequency of each term in the whole collection; then unknown term ids are no error.
         removed : uint32 buffer, optional
@@ -407,77 +302,60 @@ cdef class Postings(Matrix):
         """
         cdef mt_query query
         cdef mt_top top
-        cdef mt_scratch* scratch = NULL
-        cdef const uint32_t[::1] allowed, gone
-        cdef int64_t wanted = min(check_count("k", k), self.p.n_docs)
+        cdef mt_scratch* scratch
+        cdef const uint32_t[::1] gone
+        cdef Filter kept
+        cdef int64_t wanted = min(check_count(k), self.p.n_docs)
         memset(&query, 0, sizeof(query))
         memset(&top, 0, sizeof(top))
         self.prepare_tables()
-        if filter is not None:
-            allowed = filter_ids(filter, self.p.n_docs)
-            query.filtered = 1
-            query.n_allowed = allowed.shape[0]
-            query.allowed = &allowed[0] if query.n_allowed else NULL
-            wanted = min(wanted, query.n_allowed)
+        if filter is not None or weight_mask is not None:
+            kept = self.make_filter(filter, weight_mask)
+            use_filter(kept, &query)
+            wanted = min(wanted, kept.n_left)
         if removed is not None:
             gone = removed
             query.n_removed = gone.shape[0]
             query.removed = &gone[0] if query.n_removed else NULL
         try:
-            self.open_query(terms, weights, df, wanted, &query, &top)
+            self.open_query(terms, weights, words, df, wanted, &query, &top)
             if top.k:
-                scratch = <mt_scratch*>calloc(1, sizeof(mt_scratch))
-                if not scratch:
-                    raise MemoryError
+                scratch = take_scratch()
                 with nogil:
                     mt_search(&query, scratch, &top)
+                give_scratch(scratch)
             return hit_arrays(&top)
         finally:
             free(query.terms)
             free(top.hits)
-            free(scratch)
+
+    cdef Filter make_filter(self, filter, weight_mask):
+        """A filter that fits, from whatever was given."""
+        if not isinstance(filter, Filter):
+            return Filter(filter, weight_mask, self.p.n_docs)
+        if (<Filter>filter).n_docs != self.p.n_docs:
+            raise ValueError(f"the filter is for {filter.n_docs} documents, not {self.p.n_docs}")
+        return filter
 
     cdef int find_bounds(self) except -1:
-        """Bounds that hold for the present tables, kept from earlier ones if these are near."""
-        cdef int64_t i, n = 2 * self.n_fields
-        cdef double ratio
-        cdef Bounds bounds = self.bounds
-        cdef bint fits = bounds is not None and bounds.n_k == n
-        self.grown = self.shrunk = 1.0
-        if fits:
-            for i in range(self.n_fields):
-                fits = fits and bounds.k[2 * i] == self.norms[i].k_const
-                ratio = 1.0
-                if bounds.k[2 * i + 1] != self.norms[i].k_slope:
-                    fits = fits and bounds.k[2 * i + 1] > 0.0 and self.norms[i].k_slope > 0.0
-                    if fits:
-                        ratio = bounds.k[2 * i + 1] / self.norms[i].k_slope
-                self.grown = max(self.grown, ratio)
-                self.shrunk = max(self.shrunk, 1.0 / ratio)
-            fits = fits and self.grown < MOST_DRIFT and self.shrunk < MOST_DRIFT
-        if not fits:
-            self.grown = self.shrunk = 1.0
-            bounds = Bounds(self.p.n_terms, self.p.n_postings)
-            bounds.k = <double*>malloc(<size_t>n * sizeof(double))
-            if not bounds.k:
-                raise MemoryError
-            bounds.n_k = n
-            for i in range(self.n_fields):
-                bounds.k[2 * i] = self.norms[i].k_const
-                bounds.k[2 * i + 1] = self.norms[i].k_slope
-            self.bounds = bounds
-        # Beyond the drift, a saturation under new tables is rounded anew.
-        self.grown *= 1.0 + 1e-6
-        self.shrunk *= 1.0 + 1e-6
-        self.bounds_fit = True
+        """Bounds that hold for the present tables: earlier ones if these are near, or new ones."""
+        with self.lock:
+            if self.bounds_fit:
+                return 0
+            if self.bounds is None or not self.bounds.fits(self):
+                self.bounds = Bounds(self)
+                self.bounds.fits(self)
+            # Beyond the drift, a saturation under new tables is rounded anew.
+            self.grown *= 1.0 + 1e-6
+            self.shrunk *= 1.0 + 1e-6
+            mt_publish(&self.bounds_fit, <void*>self.norms)
         return 0
 
     cdef int bound_terms(self, mt_query* query, int64_t k) except -1:
         """Give the terms of a query their bounds, and the query a score that its k best reach."""
-        cdef int64_t i, rank = 0, needed = k + query.n_removed, reached = 1, row
+        cdef int64_t i, rank = 0, needed = k + query.n_removed, reached = 1
         cdef mt_term* t
-        cdef mt_bounds* found
-        if not self.bounds_fit:
+        if not mt_load(&self.bounds_fit):
             self.find_bounds()
         while rank < MT_RANKS and reached < needed:
             rank += 1
@@ -485,30 +363,20 @@ cdef class Postings(Matrix):
         query.slack = <float>self.grown
         for i in range(query.n_terms):
             t = &query.terms[i]
-            found = self.bounds.block[t.term]
-            if not found:
-                row = self.p.n_windows * MT_ROW
-                if not t.ids16 or row > t.df * MT_ROW_SHARE or row > self.bounds.room:
-                    row = 0
-                found = mt_measure_term(&self.p, t, row > 0)
-                if not found:
-                    raise MemoryError
-                self.bounds.block[t.term] = found
-                self.bounds.room -= row
-            t.bounds = found
-            if rank < MT_RANKS:
-                query.floor = max(query.floor, t.coef * <float>(found.rank[rank] / self.shrunk))
+            t.bounds = self.bounds.of_term(self, t)
+            if rank < MT_RANKS and not query.filtered:
+                query.floor = max(query.floor, t.coef * <float>(t.bounds.rank[rank] / self.shrunk))
         query.floor *= <float>(1.0 - 1e-6)
         query.prune = 1
         return 0
 
     cdef int open_query(
-        self, terms, weights, df, int64_t k, mt_query* query, mt_top* top
+        self, terms, weights, dict words, df, int64_t k, mt_query* query, mt_top* top
     ) except -1:
-        """Complete a query and give it room for its hits."""
+        """Complete a query and give it room for its hits; `k` is no more than the filter leaves."""
         cdef int64_t i, reach = 0
         query.postings = &self.p
-        query.n_terms = self.read_query(terms, weights, df, &query.terms, &query.base)
+        query.n_terms = self.read_query(terms, weights, words, df, query)
         for i in range(query.n_terms):
             reach += query.terms[i].df
             if not query.terms[i].coef / (1.0 + self.largest_k) > WEAK:
@@ -516,7 +384,7 @@ cdef class Postings(Matrix):
         top.k = min(k, reach)
         if (
             self.pruning and reach >= PRUNED_REACH and top.k * 8 <= reach and not query.may_be_weak
-            and not query.filtered and 0 < query.n_terms <= MT_PRUNED_TERMS
+            and 0 < query.n_terms <= MT_PRUNED_TERMS
         ):
             self.bound_terms(query, top.k)
         if top.k:
@@ -525,29 +393,39 @@ cdef class Postings(Matrix):
                 raise MemoryError
         return 0
 
-    def search_many(self, queries, k=10):
+    def search_many(self, queries, k=10, filter=None, *, words=None):
         """Answer several queries in one stretch without the GIL.
 
         Parameters
         ----------
         queries : sequence of (terms, weights or None)
         k : int
+        filter : Filter, optional
+        words : dict, optional
+            As of `search`.
 
         Returns
         -------
         list of (ids, scores), as `search` gives them
         """
-        cdef int64_t n = len(queries), i, wanted = min(check_count("k", k), self.p.n_docs)
+        cdef int64_t n = len(queries), i, wanted = min(check_count(k), self.p.n_docs)
         cdef mt_query* query = <mt_query*>calloc(n + 1, sizeof(mt_query))
         cdef mt_top* top = <mt_top*>calloc(n + 1, sizeof(mt_top))
-        cdef mt_scratch* scratch = <mt_scratch*>calloc(1, sizeof(mt_scratch))
+        cdef mt_scratch* scratch = NULL
+        cdef Filter kept
         try:
-            if not query or not top or not scratch:
+            if not query or not top:
                 raise MemoryError
+            scratch = take_scratch()
             self.prepare_tables()
+            if filter is not None:
+                kept = self.make_filter(filter, None)
+                wanted = min(wanted, kept.n_left)
             for i in range(n):
                 terms, weights = queries[i]
-                self.open_query(terms, weights, None, wanted, &query[i], &top[i])
+                if filter is not None:
+                    use_filter(kept, &query[i])
+                self.open_query(terms, weights, words, None, wanted, &query[i], &top[i])
             with nogil:
                 for i in range(n):
                     if top[i].k:
@@ -561,9 +439,9 @@ cdef class Postings(Matrix):
                     free(top[i].hits)
             free(query)
             free(top)
-            free(scratch)
+            give_scratch(scratch)
 
-    def scores(self, terms, weights=None, *, df=None):
+    def scores(self, terms, weights=None, *, words=None, df=None):
         """Score every document.
 
         Returns
@@ -571,104 +449,95 @@ cdef class Postings(Matrix):
         ndarray of float32, shape (n_docs,)
             For bm25+ and bm25l, documents without any of the terms have the score that these give them.
         """
-        cdef mt_term* opened = NULL
-        cdef float base
-        cdef int64_t i, n
+        cdef mt_query query
+        cdef int64_t i
+        memset(&query, 0, sizeof(query))
         self.prepare_tables()
         out = bytearray(4 * self.p.n_docs)
         cdef float* scores = <float*><char*>PyByteArray_AS_STRING(out)
-        n = self.read_query(terms, weights, df, &opened, &base)
-        with nogil:
-            for i in range(n):
-                mt_add_term(&self.p, &opened[i], scores)
-            if base != 0.0:
-                for i in range(self.p.n_docs):
-                    scores[i] += base
-        free(opened)
-        return numpy_array(out, "float32")
+        try:
+            query.n_terms = self.read_query(terms, weights, words, df, &query)
+            with nogil:
+                for i in range(query.n_terms):
+                    mt_add_term(&self.p, &query.terms[i], scores)
+                if query.base != 0.0:
+                    for i in range(self.p.n_docs):
+                        scores[i] += query.base
+        finally:
+            free(query.terms)
+        if numpy_frombuffer is None:
+            load_numpy()
+        return numpy_frombuffer(out, FLOAT32)
 
     def impact(self, int64_t term, int64_t doc, *, df=None):
         """What a term of a query adds to a document's score, beyond what its absence would."""
-        cdef mt_term* opened = NULL
-        cdef float base, found = 0.0
+        cdef mt_query query
+        cdef float found = 0.0
         if not 0 <= doc < self.p.n_docs:
             raise ValueError(f"document id {doc} is not below {self.p.n_docs}")
+        memset(&query, 0, sizeof(query))
         self.prepare_tables()
-        if self.read_query([term], None, None if df is None else [df], &opened, &base):
-            mt_seek(opened, doc >> MT_WINDOW_BITS)
-            found = mt_contribution(&self.p, opened, doc >> MT_WINDOW_BITS, <uint32_t>(doc & (MT_WINDOW - 1)))
-        free(opened)
+        try:
+            if self.read_query([term], None, None, None if df is None else [df], &query):
+                mt_seek(query.terms, doc >> MT_WINDOW_BITS)
+                found = mt_contribution(
+                    &self.p, query.terms, doc >> MT_WINDOW_BITS, <uint32_t>(doc & (MT_WINDOW - 1))
+                )
+        finally:
+            free(query.terms)
         return found
-
-    @property
-    def idf_values(self):
-        """Inverse document frequency of each column as used in scoring, a float32 view."""
-        self.prepare()
-        return memoryview(bytes((<char*>self.idf)[:4 * self.p.n_terms])).cast("f")
-
-
-cdef double plain_idf(int kind, double n, double df) noexcept nogil:
-    """Inverse document frequency by position in METHODS; where df = 0 would divide by zero, 0."""
-    if kind == 0:
-        return log(1.0 + (n - df + 0.5) / (df + 0.5))
-    if kind == 1 or kind == 3:
-        return log((n - df + 0.5) / (df + 0.5))
-    if kind == 5:
-        return log((n + 1.0) / (df + 0.5))
-    if df == 0.0:
-        return 0.0
-    return log(n / df) if kind == 2 else log((n + 1.0) / df)
 
 
 # ---------------------------------------------------------------------- edge
 
-cdef check_number(str name, value, double least, double most):
-    number = float(value)
-    if not least <= number <= most:
-        raise ValueError(f"{name} must lie in {least:g} ... {most:g}, not {value!r}")
+cdef int64_t check_count(value) except -1:
+    """k, no more than a size can be."""
+    cdef int64_t number = PyNumber_AsSsize_t(value, NULL)
+    if number < 0:
+        raise ValueError(f"k must not be negative, but is {value}")
     return number
 
 
-cdef int64_t check_count(str name, value) except -1:
-    import operator
-
-    number = operator.index(value)
-    if number < 0:
-        raise ValueError(f"{name} must not be negative, but is {number}")
-    return min(number, 1 << 62)
-
-
 cdef object numpy_frombuffer = None
+cdef object INT64 = None
+cdef object FLOAT32 = None
 
 
-cdef numpy_array(buffer, str dtype):
-    global numpy_frombuffer
-    if numpy_frombuffer is None:
-        import numpy
-
-        numpy_frombuffer = numpy.frombuffer
-    return numpy_frombuffer(buffer, dtype)
-
-
-cdef filter_ids(filter, int64_t n_docs):
-    """A mask or ids as ascending distinct uint32 ids."""
+cdef load_numpy():
+    global numpy_frombuffer, INT64, FLOAT32
     import numpy
 
-    array = numpy.asarray(filter)
-    if array.dtype == bool:
-        if array.shape != (n_docs,):
-            raise ValueError(f"filter mask must have shape ({n_docs},), not {array.shape}")
-        return numpy.flatnonzero(array).astype(numpy.uint32)
-    if array.size == 0:
-        return numpy.zeros(0, numpy.uint32)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError("filter must be a mask of bool or a sequence of document ids")
-    ids = numpy.unique(array)
-    least, most = ids.min(), ids.max()
-    if least < 0 or most >= n_docs:
-        wrong = least if least < 0 else most
-        raise ValueError(f"filter holds the document id {wrong}, not in 0 ... {n_docs - 1}")
-    return ids.astype(numpy.uint32)
+    INT64, FLOAT32 = numpy.dtype("int64"), numpy.dtype("float32")
+    numpy_frombuffer = numpy.frombuffer
+
+
+# The working memory of the search before, for the next one.
+cdef void* spare_scratch = NULL
+
+
+cdef mt_scratch* take_scratch() except NULL:
+    cdef mt_scratch* scratch = <mt_scratch*>mt_swap(&spare_scratch, NULL)
+    if not scratch:
+        scratch = <mt_scratch*>calloc(1, sizeof(mt_scratch))
+        if not scratch:
+            raise MemoryError
+    return scratch
+
+
+cdef void give_scratch(mt_scratch* scratch) noexcept:
+    if scratch:
+        free(mt_swap(&spare_scratch, scratch))
+
+
+cdef void use_filter(Filter filter, mt_query* query) noexcept:
+    """Let a query look through a filter, which must be kept as long."""
+    query.filtered = 1
+    query.allowed = filter.ids
+    query.n_allowed = filter.n_left if filter.ids else 0
+    query.passes = filter.passes
+    query.weights = filter.weights
+    query.most_weight = filter.most_weight
+    query.left = filter.left
 
 
 cdef hit_arrays(mt_top* top):
@@ -681,4 +550,6 @@ cdef hit_arrays(mt_top* top):
     for i in range(top.n):
         out_ids[i] = mt_hit_doc(top.hits[i])
         out_scores[i] = mt_hit_score(top.hits[i])
-    return numpy_array(ids, "int64"), numpy_array(scores, "float32")
+    if numpy_frombuffer is None:
+        load_numpy()
+    return numpy_frombuffer(ids, INT64), numpy_frombuffer(scores, FLOAT32)

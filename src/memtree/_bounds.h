@@ -20,7 +20,8 @@
 #define MT_STEPS 2048
 
 struct mt_bounds {
-    float rank[MT_RANKS]; /* 1st, 10th, 100th and 1,000th largest saturation; 0 if there are fewer */
+    float rank[MT_RANKS]; /* no more than the 1st, 10th, 100th and 1,000th largest saturation; 0 if there are fewer */
+    float most;           /* no less than the largest */
     float level[MT_LEVELS];
     uint8_t *row;       /* NULL: none */
     float window_most[]; /* largest saturation of each window; none for a rare term */
@@ -33,11 +34,11 @@ static inline int mt_row_level(const uint8_t *row, uint32_t local) {
 }
 
 static void mt_fill_row(const mt_postings *p, mt_term *t, mt_bounds *b) {
-    const float steps = (MT_LEVELS - 1) / b->rank[0];
+    const float steps = (MT_LEVELS - 1) / b->most;
     int64_t w, i;
     int level;
-    for (level = 0; level < MT_LEVELS; level++) b->level[level] = b->rank[0] * (float)level / (MT_LEVELS - 1);
-    b->level[MT_LEVELS - 1] = b->rank[0];
+    for (level = 0; level < MT_LEVELS; level++) b->level[level] = b->most * (float)level / (MT_LEVELS - 1);
+    b->level[MT_LEVELS - 1] = b->most;
     for (w = 0; w < p->n_windows; w++) {
         uint8_t *row = b->row + w * MT_ROW;
         mt_seek(t, w);
@@ -54,8 +55,9 @@ static void mt_fill_row(const mt_postings *p, mt_term *t, mt_bounds *b) {
     }
 }
 
-/* Measure a term, with a row or without; NULL without memory. */
-static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row) {
+/* Measure a term, with a row or without; NULL without memory. The bounds shall hold under tables by which saturations
+ * are at most `grown` times, and at least 1 / `shrunk` of, what they are now. */
+static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row, float grown, float shrunk) {
     static const int64_t RANKS[MT_RANKS] = {1, 10, 100, 1000};
     uint32_t counts[MT_STEPS];
     const size_t head = sizeof(mt_bounds) + sizeof(float) * (size_t)(t->ids16 ? p->n_windows : 0);
@@ -78,16 +80,21 @@ static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row
             counts[step < MT_STEPS ? step : MT_STEPS - 1]++;
         }
         if (t->ids16) b->window_most[w] = most;
-        if (most > b->rank[0]) b->rank[0] = most;
+        if (most > b->most) b->most = most;
     }
+    b->rank[0] = b->most / shrunk;
     for (step = MT_STEPS - 1; step >= 0 && rank < MT_RANKS; step--)
         for (seen += counts[step]; rank < MT_RANKS && seen >= RANKS[rank]; rank++)
-            b->rank[rank] = (float)step / MT_STEPS;
-    if (with_row && b->rank[0] > 0.0f) {
+            b->rank[rank] = (float)step / MT_STEPS / shrunk;
+    if (with_row && b->most > 0.0f) {
         /* Aligned, so that no load crosses a cache line. */
         b->row = (uint8_t *)(((uintptr_t)b + head + 63) & ~(uintptr_t)63);
         mt_fill_row(p, t, b);
     }
+    b->most *= grown;
+    for (step = 0; step < MT_LEVELS; step++) b->level[step] *= grown;
+    if (t->ids16)
+        for (w = 0; w < p->n_windows; w++) b->window_most[w] *= grown;
     t->lo = t->hi = 0;
     return b;
 }

@@ -1,7 +1,8 @@
 /* A query, and the scan of a window of 8,192 documents for it.
  *
  * The query's terms are added in query order to accumulators that stay in the first-level cache, so that each score is
- * the float32 sum in query order. A hit is a document that holds a query term.
+ * the float32 sum in query order. A hit is a document that holds a query term, that the filter leaves, and whose
+ * weight is above 0.
  */
 #ifndef MEMTREE_PLAIN_H
 #define MEMTREE_PLAIN_H
@@ -9,81 +10,130 @@
 #include "_scan.h"
 #include "_topk.h"
 
+/* What steps take, measured in nanoseconds on one machine; only their ratios matter. */
+#define MT_COST_POSTING 0.9f /* add a posting to an accumulator */
+#define MT_COST_BYTE 1.2f    /* the same to a byte */
+#define MT_COST_HARVEST 0.6f /* look at the accumulator of a posting */
+#define MT_COST_CLEAR 0.4f   /* clear the accumulator of a posting */
+#define MT_COST_LEVEL 1.5f   /* look a document up in a row */
+#define MT_COST_BITMAP 4.0f  /* in a bitmap */
+#define MT_COST_SEARCH 10.0f /* in a list */
+#define MT_COST_SCORE 6.0f   /* the rest of scoring a document */
+#define MT_COST_CHOICE 15.0f /* think about a term in a window */
+/* By path: look at all accumulators of a window; at all its bytes; add a row to them. */
+#ifdef MT_NEON
+static const float MT_COST_COLLECT[] = {1500.0f}, MT_COST_SIFT[] = {400.0f}, MT_COST_ROW[] = {350.0f};
+#else
+static const float MT_COST_COLLECT[] = {2000.0f, 900.0f, 700.0f};
+static const float MT_COST_SIFT[] = {4000.0f, 150.0f, 90.0f};
+static const float MT_COST_ROW[] = {7000.0f, 170.0f, 90.0f};
+#endif
+
 /* A query on one set of postings. */
 typedef struct {
     const mt_postings *postings;
     mt_term *terms; /* in query order */
     int64_t n_terms;
-    float base;       /* score of a document with none of the terms, added last */
-    int may_be_weak;  /* a match may sum to 0 or less: marks are needed to know a match */
+    float base;      /* score of a document with none of the terms, added last */
+    int may_be_weak; /* a match may sum to 0 or less: marks are needed to know a match */
+    /* The filter: ascending ids or a byte a document; weights, all 0 or more; how many documents of each window may be
+     * left, when there are no ids. NULL: none. */
     int filtered;
-    const uint32_t *allowed; /* filter: ascending ids */
+    const uint32_t *allowed;
     int64_t n_allowed;
+    const uint8_t *passes;
+    const float *weights;
+    float most_weight;
+    const uint32_t *left;
     const uint32_t *removed; /* ascending ids that are no longer there */
     int64_t n_removed;
-    int prune;        /* the terms have bounds; at most MT_PRUNED_TERMS of them */
-    float slack;      /* factor by which bounds may have grown since they were computed */
-    float floor;      /* at least k documents have a sum of this or more */
+    int prune;   /* the terms have bounds; at most MT_PRUNED_TERMS of them */
+    float slack; /* factor by which bounds may have grown since they were computed */
+    float floor; /* at least k documents have a sum of this or more */
 } mt_query;
 
-/* Working memory of one search, about 100 KB. */
+/* One window, and its part of the filter; `n_left` is its size if there is none. */
 typedef struct {
-    float acc[MT_WINDOW]; /* all 0 between windows */
+    int64_t w;
+    uint32_t doc0, limit;
+    int64_t n_left;
+    const uint32_t *allowed;
+    const uint8_t *passes;
+    const float *weights;
+} mt_window;
+
+/* Working memory of one search, about 120 KB. All but ids, values and bytes is 0 between windows. */
+typedef struct {
+    float acc[MT_WINDOW];
     float values[MT_WINDOW];
-    uint8_t sums[MT_WINDOW]; /* all 0 between windows */
+    uint8_t sums[MT_WINDOW];
     uint8_t bytes[MT_WINDOW];
     uint16_t ids[MT_WINDOW];
-    uint8_t marks[MT_WINDOW]; /* all 0 between windows */
+    uint8_t marks[MT_WINDOW];
+    uint8_t admitted[MT_WINDOW];
 } mt_scratch;
 
-/* Least accumulator value that could still enter the top k; conservative when a base is added afterwards. */
+/* Least accumulator value that could still enter the top k; conservative when more is done to it afterwards. */
 static float mt_least(const mt_query *q, const mt_top *top) {
     float worst;
     if (!top->worst) return q->floor > 1e-38f ? q->floor : 1e-38f;
     worst = mt_hit_score(top->worst);
+    if (q->weights) {
+        /* Products this small are rounded coarsely. */
+        if (worst < 1e-37f) return 1e-38f;
+        worst = worst / q->most_weight * (1.0f - 4.8e-7f);
+    }
     if (q->base != 0.0f) worst = (worst - q->base) - 4.8e-7f * (fabsf(worst) + fabsf(q->base));
     return worst > 1e-38f ? worst : 1e-38f;
 }
 
-/* Score documents of a window one by one, each term in query order. */
-static void mt_score_each(const mt_query *q, int64_t window, const uint32_t *docs, int64_t n, mt_scratch *s) {
-    int64_t i, j;
-    uint32_t doc0 = (uint32_t)(window << MT_WINDOW_BITS);
-    for (i = 0; i < n; i++) {
-        uint32_t local = docs[i] - doc0;
-        float sum = 0.0f;
-        for (j = 0; j < q->n_terms; j++) {
-            const mt_term *t = &q->terms[j];
-            int64_t at = mt_probe(t, window, local);
-            if (at < 0) continue;
-            sum += t->coef * mt_factor(q->postings, t->norms, t->pos0 + at, docs[i]);
-            if (q->may_be_weak) s->marks[local] = 1;
-        }
-        s->acc[local] = sum;
+/* Move on to the next window that the filter leaves something of; 0 if there is none. Starts with w = -1. */
+static int mt_next_window(const mt_query *q, mt_window *v) {
+    const mt_postings *p = q->postings;
+    if (v->w < 0) v->allowed = q->allowed;
+    while (++v->w < p->n_windows) {
+        const int64_t doc0 = v->w << MT_WINDOW_BITS;
+        if (q->allowed) v->allowed += v->n_left;
+        v->doc0 = (uint32_t)doc0;
+        v->limit = p->n_docs - doc0 < MT_WINDOW ? (uint32_t)(p->n_docs - doc0) : MT_WINDOW;
+        v->n_left = v->limit;
+        if (q->allowed)
+            for (v->n_left = 0; v->allowed + v->n_left < q->allowed + q->n_allowed &&
+                                v->allowed[v->n_left] - v->doc0 < v->limit;)
+                v->n_left++;
+        else if (q->left)
+            v->n_left = q->left[v->w];
+        if (v->n_left == 0) continue;
+        v->passes = q->passes ? q->passes + doc0 : NULL;
+        v->weights = q->weights ? q->weights + doc0 : NULL;
+        return 1;
     }
+    return 0;
 }
 
-static void mt_scan_window(const mt_query *q, int64_t window, uint32_t limit, mt_scratch *s) {
-    int64_t j;
-    for (j = 0; j < q->n_terms; j++) {
-        const mt_term *t = &q->terms[j];
-        mt_scan(q->postings, t, window << MT_WINDOW_BITS, limit, s->acc);
-        if (q->may_be_weak) mt_mark(t, limit, s->marks);
-    }
+/* Have ids that the filter leaves as bytes; mt_dismiss takes them back. */
+static void mt_admit(const mt_query *q, mt_window *v, mt_scratch *s) {
+    int64_t i;
+    if (!q->allowed) return;
+    for (i = 0; i < v->n_left; i++) s->admitted[v->allowed[i] - v->doc0] = 1;
+    v->passes = s->admitted;
 }
 
-/* Move the window's matches into the heap. `ids` are those to look at, ascending or not, repeats allowed: an
- * accumulator is cleared as it is read, so that the second look finds no match. */
-static void mt_harvest(const mt_query *q, uint32_t doc0, uint32_t local, float least, mt_scratch *s, mt_top *top) {
-    float sum = s->acc[local];
-    if (q->may_be_weak) {
-        if (!s->marks[local]) return;
-        s->marks[local] = 0;
-    } else if (!(sum >= least)) {
-        return;
+static void mt_dismiss(const mt_query *q, const mt_window *v, mt_scratch *s) {
+    int64_t i;
+    if (!q->allowed) return;
+    for (i = 0; i < v->n_left; i++) s->admitted[v->allowed[i] - v->doc0] = 0;
+}
+
+static inline int mt_may_be_hit(const mt_window *v, uint32_t local) {
+    return (!v->passes || v->passes[local]) && (!v->weights || v->weights[local] > 0.0f);
+}
+
+static inline void mt_offer_sum(const mt_query *q, const mt_window *v, uint32_t local, float sum, mt_top *top) {
+    if (mt_may_be_hit(v, local)) {
+        const float score = sum + q->base;
+        mt_offer(top, v->weights ? score * v->weights[local] : score, v->doc0 + local);
     }
-    s->acc[local] = 0.0f;
-    mt_offer(top, sum + q->base, doc0 + local);
 }
 
 /* Place of the first removed document from `doc` on. */
@@ -104,63 +154,120 @@ static int mt_is_removed(const mt_query *q, uint32_t doc) {
     return at < q->n_removed && q->removed[at] == doc;
 }
 
-/* Scan all terms, in query order, and keep what is good enough. */
-static void mt_plain_window(const mt_query *q, int64_t w, uint32_t limit, int64_t total, const uint32_t *allowed,
-                            int64_t n_allowed, mt_scratch *s, mt_top *top) {
-    const uint32_t doc0 = (uint32_t)(w << MT_WINDOW_BITS);
-    const int sparse = total < limit / 8;
-    int64_t i, j;
-    if (q->filtered && n_allowed * q->n_terms * 8 < total)
-        mt_score_each(q, w, allowed, n_allowed, s);
-    else
-        mt_scan_window(q, w, limit, s);
-    for (i = mt_first_removed(q, doc0); i < q->n_removed && q->removed[i] - doc0 < limit; i++) {
-        s->acc[q->removed[i] - doc0] = 0.0f;
-        s->marks[q->removed[i] - doc0] = 0;
+/* Whether to look `n` documents up in a term's postings of the window by scanning these. */
+static inline int mt_by_scan(const mt_term *t, float n, float *cost) {
+    const float scan = (float)(t->hi - t->lo) * (MT_COST_POSTING + MT_COST_CLEAR) + n, probe = n * t->probe;
+    *cost += scan < probe ? scan : probe;
+    return scan < probe;
+}
+
+static inline void mt_clear_run(const mt_term *t, uint32_t limit, float *acc, uint8_t *bytes) {
+    int64_t i;
+    for (i = t->lo; i < t->hi; i++) {
+        uint32_t local = mt_local_id(t, i);
+        if (local >= limit) continue;
+        if (acc) acc[local] = 0.0f;
+        if (bytes) bytes[local] = 0;
     }
-    if (q->filtered) {
-        for (i = 0; i < n_allowed; i++) mt_harvest(q, doc0, allowed[i] - doc0, mt_least(q, top), s, top);
-    } else if (q->may_be_weak) {
-        for (j = 0; j < q->n_terms; j++) {
-            const mt_term *t = &q->terms[j];
-            for (i = t->lo; i < t->hi; i++) {
-                uint32_t local = mt_local_id(t, i);
-                if (local < limit) mt_harvest(q, doc0, local, 0.0f, s, top);
-            }
+}
+
+/* Score `n` documents `ids` of a window, in query order, into `values`; those with a term are marked if sums may be
+ * weak. */
+static void mt_score_all(const mt_query *q, const mt_window *v, int64_t n, mt_scratch *s) {
+    int64_t i, j;
+    memset(s->values, 0, sizeof(float) * (size_t)n);
+    for (j = 0; j < q->n_terms; j++) {
+        const mt_term *t = &q->terms[j];
+        const uint8_t *row = t->bounds && t->bounds->row ? t->bounds->row + v->w * MT_ROW : NULL;
+        float cost = 0.0f;
+        if (t->lo == t->hi) continue;
+        if (mt_by_scan(t, (float)n, &cost)) {
+            mt_scan(q->postings, t, v->doc0, v->limit, s->acc);
+            if (q->may_be_weak) mt_mark(t, v->limit, s->marks);
+            for (i = 0; i < n; i++) s->values[i] += s->acc[s->ids[i]];
+            mt_clear_run(t, v->limit, s->acc, NULL);
+            continue;
         }
-    } else if (sparse) {
+        for (i = 0; i < n; i++) {
+            const uint32_t local = s->ids[i];
+            int64_t at;
+            if (row && !mt_row_level(row, local)) continue;
+            at = mt_probe(t, v->w, local);
+            if (at < 0) continue;
+            s->values[i] += t->coef * mt_factor(q->postings, t->norms, t->pos0 + at, v->doc0 + local);
+            if (q->may_be_weak) s->marks[local] = 1;
+        }
+    }
+}
+
+/* Cost of mt_each_window. */
+static float mt_cost_each(const mt_query *q, const mt_window *v) {
+    float cost = (float)v->n_left * MT_COST_SCORE + (q->allowed ? 0.0f : 0.2f * (float)v->limit);
+    int64_t j;
+    for (j = 0; j < q->n_terms; j++) mt_by_scan(&q->terms[j], (float)v->n_left, &cost);
+    return cost;
+}
+
+/* Score the documents that the filter leaves, one by one. */
+static void mt_each_window(const mt_query *q, const mt_window *v, mt_scratch *s, mt_top *top) {
+    int64_t i, j, n = 0;
+    if (q->allowed) {
+        for (; n < v->n_left; n++) s->ids[n] = (uint16_t)(v->allowed[n] - v->doc0);
+    } else {
+        uint32_t local;
+        for (local = 0; local < v->limit; local++) {
+            s->ids[n] = (uint16_t)local;
+            n += mt_may_be_hit(v, local);
+        }
+    }
+    mt_score_all(q, v, n, s);
+    for (i = 0; i < n; i++) {
+        const uint32_t local = s->ids[i];
+        if (q->may_be_weak ? !s->marks[local] : !(s->values[i] >= mt_least(q, top))) continue;
+        if (q->n_removed && mt_is_removed(q, v->doc0 + local)) continue;
+        mt_offer_sum(q, v, local, s->values[i], top);
+    }
+    if (q->may_be_weak)
+        for (j = 0; j < q->n_terms; j++) mt_clear_run(&q->terms[j], v->limit, NULL, s->marks);
+}
+
+/* Scan all terms, which hold `total` postings in the window, in query order, and keep what is good enough. */
+static void mt_plain_window(const mt_query *q, mt_window *v, int64_t total, mt_scratch *s, mt_top *top) {
+    const uint32_t limit = v->limit;
+    float least;
+    int64_t i, j;
+    for (j = 0; j < q->n_terms; j++) {
+        const mt_term *t = &q->terms[j];
+        mt_scan(q->postings, t, v->doc0, limit, s->acc);
+        if (q->may_be_weak) mt_mark(t, limit, s->marks);
+    }
+    for (i = mt_first_removed(q, v->doc0); i < q->n_removed && q->removed[i] - v->doc0 < limit; i++) {
+        s->acc[q->removed[i] - v->doc0] = 0.0f;
+        s->marks[q->removed[i] - v->doc0] = 0;
+    }
+    mt_admit(q, v, s);
+    least = mt_least(q, top);
+    if (q->may_be_weak || total < limit / 8) {
+        /* An accumulator is cleared as it is read: the second look at a document finds no match. */
         for (j = 0; j < q->n_terms; j++) {
             const mt_term *t = &q->terms[j];
-            float least = mt_least(q, top);
             for (i = t->lo; i < t->hi; i++) {
-                uint32_t local = mt_local_id(t, i);
+                const uint32_t local = mt_local_id(t, i);
                 float sum;
                 if (local >= limit) continue;
                 sum = s->acc[local];
                 s->acc[local] = 0.0f;
-                if (!(sum >= least)) continue;
-                mt_offer(top, sum + q->base, doc0 + local);
+                if (q->may_be_weak ? !s->marks[local] : !(sum >= least)) continue;
+                s->marks[local] = 0;
+                mt_offer_sum(q, v, local, sum, top);
                 least = mt_least(q, top);
             }
         }
-        return;
     } else {
-        int64_t n = MT_COLLECT[mt_path](s->acc, (limit + 63) / 64 * 64, mt_least(q, top), s->ids, s->values);
-        for (i = 0; i < n; i++) mt_offer(top, s->values[i] + q->base, doc0 + s->ids[i]);
-        return;
+        const int64_t n = MT_COLLECT[mt_path](s->acc, (limit + 63) / 64 * 64, least, s->ids, s->values);
+        for (i = 0; i < n; i++) mt_offer_sum(q, v, s->ids[i], s->values[i], top);
     }
-    if (sparse) {
-        for (j = 0; j < q->n_terms; j++) {
-            const mt_term *t = &q->terms[j];
-            for (i = t->lo; i < t->hi; i++) {
-                uint32_t local = mt_local_id(t, i);
-                if (local < limit) s->acc[local] = 0.0f, s->marks[local] = 0;
-            }
-        }
-    } else {
-        memset(s->acc, 0, sizeof(float) * limit);
-        if (q->may_be_weak) memset(s->marks, 0, limit);
-    }
+    mt_dismiss(q, v, s);
 }
 
 #endif

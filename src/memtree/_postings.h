@@ -30,6 +30,8 @@
 #define MT_BIG_TF 255
 /* Term frequencies below this have their saturation factor in a table row of the document length. */
 #define MT_TABLE_TF 8
+/* Postings of a term that are asked for before a search. */
+#define MT_FETCHED 256
 /* Length code of a document whose length has no table row (more than 65,535 distinct lengths). */
 #define MT_NO_CODE 0xFFFF
 
@@ -43,11 +45,13 @@ static inline int mt_popcount(uint64_t x) {
 #define MT_NOINLINE __declspec(noinline)
 #define MT_UNLIKELY(x) (x)
 #define MT_RESTRICT __restrict
+#define mt_prefetch(p) ((void)(p))
 #else
 #define mt_popcount __builtin_popcountll
 #define MT_NOINLINE __attribute__((noinline))
 #define MT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define MT_RESTRICT __restrict__
+#define mt_prefetch __builtin_prefetch
 #endif
 
 typedef struct {
@@ -137,6 +141,22 @@ static inline void mt_open_term(const mt_postings *p, int64_t term, mt_term *out
         at += p->n_windows * MT_BITMAP;
     }
     out->ids16 = (const uint16_t *)at;
+}
+
+/* Ask for what mt_open_term will read, and for what a search reads first: several terms' waits for memory overlap. */
+static inline void mt_fetch_term(const mt_postings *p, int64_t term) {
+    if (term < 0 || term >= p->n_terms) return;
+    mt_prefetch(p->indptr + term);
+    mt_prefetch(p->block + term);
+}
+
+static inline void mt_fetch_list(const mt_term *t) {
+    const uint8_t *ids = t->ids32 ? (const uint8_t *)t->ids32 : (const uint8_t *)t->ids16;
+    const int64_t width = t->ids32 ? 4 : 2, n = t->df < MT_FETCHED ? t->df : MT_FETCHED;
+    int64_t i;
+    if (t->offsets) mt_prefetch(t->offsets);
+    for (i = 0; i < n * width; i += 64) mt_prefetch(ids + i);
+    for (i = 0; i < n; i += 64) mt_prefetch(t->tf + i);
 }
 
 /* Set lo, hi to the postings of a window. Windows are asked for in ascending order, the same one again or not. */

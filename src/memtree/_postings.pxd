@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 
 cdef extern from "_postings.h":
@@ -11,6 +12,7 @@ cdef extern from "_postings.h":
         const int64_t* big_pos
         const uint32_t* big_tf
         int64_t n_big
+    int64_t mt_windows(int64_t n_docs) noexcept nogil
     ctypedef struct mt_bounds:
         float* rank
     ctypedef struct mt_norms:
@@ -24,7 +26,8 @@ cdef extern from "_postings.h":
         const mt_norms* norms
         const uint16_t* ids16
         int64_t term, df, lo, hi, pos0
-        float coef
+        const uint8_t* bitmaps
+        float coef, probe
         const mt_bounds* bounds
 
 cdef class Lengths:
@@ -45,6 +48,8 @@ cdef class Matrix:
     cdef readonly int64_t n_fields
     cdef dict parts
     cdef Lengths lengths
+    # Taken while something is made that all threads share.
+    cdef cython.pymutex lock
 
     cdef int set_shape(self, int64_t n_docs, field_starts) except -1
     cdef int allocate(self, const uint32_t* df) except -1

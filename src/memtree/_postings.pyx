@@ -14,7 +14,6 @@ from memtree.errors import IndexFileError
 
 cdef extern from "_postings.h":
     const int MT_WINDOW, MT_WINDOW_BITS, MT_NO_CODE
-    int64_t mt_windows(int64_t n_docs) noexcept nogil
     void mt_open_term(const mt_postings* p, int64_t term, mt_term* out) noexcept nogil
     void mt_seek(mt_term* t, int64_t window) noexcept nogil
     int64_t mt_probe(const mt_term* t, int64_t window, uint32_t local) noexcept nogil
@@ -42,13 +41,10 @@ cdef extern from "_build.h":
         mt_big_list* big
     ) noexcept nogil
 
-METHODS = ("lucene", "robertson", "atire", "okapi", "bm25+", "bm25l")
-DEFAULT_DELTA = {"bm25+": 1.0, "bm25l": 0.5}
 cdef int64_t LAYOUT = 1
 cdef int64_t N_META = 8
 cdef int64_t MAX_DOCS = (1 << 32) - (1 << 16)
 cdef int64_t MAX_TERMS = (1 << 32) - 1
-# A match whose terms could all sum to less than this is looked for with marks instead of by its score.
 cdef str REMEDY = "delete the file; it is rebuilt from its source"
 
 
@@ -445,8 +441,9 @@ cdef class Matrix:
         return 0
 
     cdef int measure(self) except -1:
-        if self.lengths is None:
-            self.lengths = Lengths(self.p.n_docs, self.n_fields, self.parts["doc_len"])
+        with self.lock:
+            if self.lengths is None:
+                self.lengths = Lengths(self.p.n_docs, self.n_fields, self.parts["doc_len"])
         return 0
 
     cdef int64_t document_frequency(self, int64_t term) noexcept nogil:

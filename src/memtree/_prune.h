@@ -16,31 +16,12 @@
 /* The bar in units of the bytes when their scale is chosen; chosen anew when the bar has grown beyond a byte. */
 #define MT_BAR_UNITS 200
 
-/* What steps take, measured in nanoseconds on one machine; only their ratios matter. */
-#define MT_COST_POSTING 0.9f /* add a posting to an accumulator */
-#define MT_COST_BYTE 1.2f    /* the same to a byte */
-#define MT_COST_HARVEST 0.6f /* look at the accumulator of a posting */
-#define MT_COST_CLEAR 0.4f   /* clear the accumulator of a posting */
-#define MT_COST_LEVEL 1.5f   /* look a document up in a row */
-#define MT_COST_BITMAP 4.0f  /* in a bitmap */
-#define MT_COST_SEARCH 10.0f /* in a list */
-#define MT_COST_SCORE 6.0f   /* the rest of scoring a document */
-#define MT_COST_CHOICE 15.0f /* think about a term in a window */
-/* By path: look at all accumulators of a window; at all its bytes; add a row to them. */
-#ifdef MT_NEON
-static const float MT_COST_COLLECT[] = {1500.0f}, MT_COST_SIFT[] = {400.0f}, MT_COST_ROW[] = {350.0f};
-#else
-static const float MT_COST_COLLECT[] = {2000.0f, 900.0f, 700.0f};
-static const float MT_COST_SIFT[] = {4000.0f, 150.0f, 90.0f};
-static const float MT_COST_ROW[] = {7000.0f, 170.0f, 90.0f};
-#endif
-
 /* Most windows in a row that are scanned because the scan was cheaper before. */
 #define MT_MOST_WAIT 8
 #define MT_LEAST_EXCESS 1.5f
 
 /* How a window is searched. */
-typedef enum { MT_SCAN_ALL, MT_BY_ROWS, MT_BY_POSTINGS } mt_plan;
+typedef enum { MT_SCAN_ALL, MT_EACH, MT_BY_ROWS, MT_BY_POSTINGS } mt_plan;
 
 /* What a pruned search remembers from window to window. */
 typedef struct {
@@ -56,6 +37,7 @@ typedef struct {
     /* What late windows came to: documents to score, in units of those expected, as the k best of w windows alike lie
      * evenly in them, and so k / w of the best of w + 1 lie in the next; documents to complete, a posting scanned. */
     float excess, touched;
+    int64_t seen;      /* documents left in the windows before */
     int scanned, wait; /* how often in a row the scan was cheaper; windows to scan without asking */
 } mt_pruner;
 
@@ -66,19 +48,11 @@ static void mt_prune_start(const mt_query *q, mt_pruner *pr) {
     for (i = 0; i < q->n_terms; i++) {
         mt_term *t = &q->terms[i];
         pr->order[i] = i;
-        t->probe = t->bitmaps ? MT_COST_BITMAP : MT_COST_SEARCH;
         if (t->bounds->row) {
             t->probe = MT_COST_LEVEL + t->probe * (float)t->df / (float)q->postings->n_docs;
             pr->with_row[pr->n_rows++] = i;
         }
     }
-}
-
-/* Whether to look `n` documents up in a term's postings of the window by scanning these. */
-static inline int mt_by_scan(const mt_term *t, float n, float *cost) {
-    const float scan = (float)(t->hi - t->lo) * (MT_COST_POSTING + MT_COST_CLEAR) + n, probe = n * t->probe;
-    *cost += scan < probe ? scan : probe;
-    return scan < probe;
 }
 
 /* Value in bytes, never too small. */
@@ -105,47 +79,9 @@ static int mt_set_scale(const mt_query *q, mt_pruner *pr, float bar) {
     return 1;
 }
 
-static inline void mt_clear_run(const mt_term *t, uint32_t limit, float *acc, uint8_t *sums) {
-    int64_t i;
-    for (i = t->lo; i < t->hi; i++) {
-        uint32_t local = mt_local_id(t, i);
-        if (local >= limit) continue;
-        if (acc)
-            acc[local] = 0.0f;
-        else
-            sums[local] = 0;
-    }
-}
-
-/* Score the documents `ids` of a window, in query order, into `values`. */
-static void mt_score_all(const mt_query *q, int64_t w, uint32_t limit, int64_t n, mt_scratch *s) {
-    const uint32_t doc0 = (uint32_t)(w << MT_WINDOW_BITS);
-    int64_t i, j;
-    memset(s->values, 0, sizeof(float) * (size_t)n);
-    for (j = 0; j < q->n_terms; j++) {
-        const mt_term *t = &q->terms[j];
-        const uint8_t *row = t->bounds->row ? t->bounds->row + w * MT_ROW : NULL;
-        float cost = 0.0f;
-        if (t->lo == t->hi) continue;
-        if (mt_by_scan(t, (float)n, &cost)) {
-            mt_scan(q->postings, t, doc0, limit, s->acc);
-            for (i = 0; i < n; i++) s->values[i] += s->acc[s->ids[i]];
-            mt_clear_run(t, limit, s->acc, NULL);
-            continue;
-        }
-        for (i = 0; i < n; i++) {
-            const uint32_t local = s->ids[i];
-            int64_t at;
-            if (row && !mt_row_level(row, local)) continue;
-            at = mt_probe(t, w, local);
-            if (at >= 0) s->values[i] += t->coef * mt_factor(q->postings, t->norms, t->pos0 + at, doc0 + local);
-        }
-    }
-}
-
 /* Drop candidates that the rest can't lift to `least`: look them up in the rows, then in the lists, strongest first.
  * Returns how many remain. */
-static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, int64_t w, uint32_t limit, int least, int64_t n,
+static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_window *v, int least, int64_t n,
                            mt_scratch *s) {
     const float scale = pr->scale;
     float left = pr->rest; /* what terms not yet looked up may add */
@@ -153,7 +89,7 @@ static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, int64_t w, ui
     int r;
     for (r = 0; r < pr->n_rows && n > 0; r++) {
         const mt_term *t = &q->terms[pr->with_row[r]];
-        const uint8_t *row = t->bounds->row + w * MT_ROW, *lut = pr->luts + r * MT_LEVELS;
+        const uint8_t *row = t->bounds->row + v->w * MT_ROW, *lut = pr->luts + r * MT_LEVELS;
         int bar;
         if (t->place >= pr->n_rest) continue;
         left -= t->cap;
@@ -174,16 +110,16 @@ static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, int64_t w, ui
         if (t->bounds->row || t->lo == t->hi) continue;
         left -= t->cap;
         bar = mt_without(least, left * scale);
-        if (scan) mt_scan_bytes(q->postings, t, w << MT_WINDOW_BITS, limit, t->coef * scale, s->sums);
+        if (scan) mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * scale, s->sums);
         for (i = kept = 0; i < n; i++) {
             const uint32_t local = s->ids[i];
             int sum = s->bytes[i];
-            sum += scan ? s->sums[local] : (int)mt_in_bytes(scale * mt_contribution(q->postings, t, w, local));
+            sum += scan ? s->sums[local] : (int)mt_in_bytes(scale * mt_contribution(q->postings, t, v->w, local));
             s->ids[kept] = (uint16_t)local;
             s->bytes[kept] = (uint8_t)(sum < 255 ? sum : 255);
             kept += sum >= bar;
         }
-        if (scan) mt_clear_run(t, limit, NULL, s->sums);
+        if (scan) mt_clear_run(t, v->limit, NULL, s->sums);
         n = kept;
     }
     return n;
@@ -201,7 +137,7 @@ static void mt_part_terms(const mt_query *q, mt_pruner *pr, int64_t w, float bar
             most = t->bounds->window_most[w];
         } else {
             mt_seek(t, w);
-            most = t->lo == t->hi ? 0.0f : t->bounds->rank[0];
+            most = t->lo == t->hi ? 0.0f : t->bounds->most;
         }
         t->cap = t->coef * most * q->slack;
         /* The order of the window before is nearly right. */
@@ -233,16 +169,18 @@ static void mt_seek_terms(const mt_query *q, mt_pruner *pr, int64_t w) {
 }
 
 /* The cheapest way to find the window's best, when `due` documents of it are expected among them. */
-static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, uint32_t limit, float due) {
+static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_window *v, float due) {
+    const int64_t limit = v->limit;
     const float share = (float)limit / MT_WINDOW, expected = pr->excess * due;
+    const float found = expected * (float)limit / (float)v->n_left; /* by a search that does not ask the filter */
     const float total = (float)pr->total, essential = (float)pr->essential, listed = (float)pr->listed;
-    float scan, by_rows, by_postings;
+    float scan, each, by_rows, by_postings;
     int j;
     scan = total * MT_COST_POSTING +
            (pr->total < limit / 8 ? total * MT_COST_HARVEST : share * MT_COST_COLLECT[mt_path]);
     by_rows = listed * MT_COST_BYTE + share * (MT_COST_SIFT[mt_path] + (float)pr->n_rows * MT_COST_ROW[mt_path]) +
-              expected * MT_COST_SCORE;
-    by_postings = essential * MT_COST_BYTE + expected * MT_COST_SCORE +
+              expected * MT_COST_SCORE + found * MT_COST_LEVEL;
+    by_postings = essential * MT_COST_BYTE + expected * MT_COST_SCORE + found * MT_COST_LEVEL +
                   (pr->essential < limit / 128 ? essential * MT_COST_HARVEST : share * MT_COST_SIFT[mt_path]);
     for (j = 0; j < q->n_terms; j++) {
         const mt_term *t = &q->terms[pr->order[j]];
@@ -251,6 +189,8 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, uint32_t limit, float
         if (j < pr->n_rest) mt_by_scan(t, pr->touched * essential, &by_postings);
     }
     pr->touched *= 0.9f;
+    each = q->filtered ? mt_cost_each(q, v) : scan;
+    if (each < scan && each < by_postings && (!pr->n_rows || each < by_rows)) return MT_EACH;
     if (scan < by_postings && (!pr->n_rows || scan < by_rows)) {
         pr->excess = MT_LEAST_EXCESS + 0.9f * (pr->excess - MT_LEAST_EXCESS);
         if (pr->scanned < MT_MOST_WAIT && scan < 10.0f * (float)q->n_terms * MT_COST_CHOICE) pr->scanned++;
@@ -262,35 +202,33 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, uint32_t limit, float
 }
 
 /* Candidates: documents whose bytes, over all terms, reach `least`; returns how many. */
-static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, int64_t w, uint32_t limit, int least,
-                               mt_scratch *s) {
+static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, const mt_window *v, int least, mt_scratch *s) {
     const uint8_t *rows[MT_PRUNED_TERMS];
     int j;
-    for (j = 0; j < pr->n_rows; j++) rows[j] = q->terms[pr->with_row[j]].bounds->row + w * MT_ROW;
+    for (j = 0; j < pr->n_rows; j++) rows[j] = q->terms[pr->with_row[j]].bounds->row + v->w * MT_ROW;
     for (j = 0; j < q->n_terms; j++) {
         const mt_term *t = &q->terms[j];
         if (!t->bounds->row)
-            mt_scan_bytes(q->postings, t, w << MT_WINDOW_BITS, limit, t->coef * pr->scale, s->sums);
+            mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
     }
-    return MT_SIFT[mt_path](s->sums, (limit + 127) / 128 * 128, rows, pr->luts, pr->n_rows, least, s->ids, s->bytes);
+    return MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, rows, pr->luts, pr->n_rows, least, s->ids, s->bytes);
 }
 
 /* The same from the postings of the essential terms; the rest is looked up for what they leave possible. */
-static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, int64_t w, uint32_t limit, int least,
-                                   mt_scratch *s) {
+static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, const mt_window *v, int least, mt_scratch *s) {
     const int need = mt_without(least, pr->rest * pr->scale), reach = need > 1 ? need : 1;
     int64_t i, n = 0;
     int j;
     for (j = pr->n_rest; j < q->n_terms; j++) {
         const mt_term *t = &q->terms[pr->order[j]];
-        mt_scan_bytes(q->postings, t, w << MT_WINDOW_BITS, limit, t->coef * pr->scale, s->sums);
+        mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
     }
-    if (pr->essential < limit / 128) {
+    if (pr->essential < v->limit / 128) {
         for (j = pr->n_rest; j < q->n_terms; j++) {
             const mt_term *t = &q->terms[pr->order[j]];
             for (i = t->lo; i < t->hi; i++) {
                 const uint32_t local = mt_local_id(t, i);
-                if (local >= limit) continue;
+                if (local >= v->limit) continue;
                 s->ids[n] = (uint16_t)local;
                 s->bytes[n] = s->sums[local];
                 n += s->sums[local] >= reach;
@@ -298,20 +236,20 @@ static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, int64_t w, 
             }
         }
     } else {
-        n = MT_SIFT[mt_path](s->sums, (limit + 127) / 128 * 128, NULL, NULL, 0, reach, s->ids, s->bytes);
+        n = MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, NULL, NULL, 0, reach, s->ids, s->bytes);
     }
     pr->touched = (float)n / (float)pr->essential;
-    return pr->n_rest ? mt_complete(q, pr, w, limit, least, n, s) : n;
+    return pr->n_rest ? mt_complete(q, pr, v, least, n, s) : n;
 }
 
 /* Skip the window or prune it; 0 if it is to be scanned. */
-static int mt_prune_window(const mt_query *q, mt_pruner *pr, int64_t w, uint32_t limit, mt_scratch *s, mt_top *top) {
-    const uint32_t doc0 = (uint32_t)(w << MT_WINDOW_BITS);
-    const float due = w ? (float)top->k / (float)w : 2.0f * (float)top->k;
+static int mt_prune_window(const mt_query *q, mt_pruner *pr, mt_window *v, mt_scratch *s, mt_top *top) {
+    const float k = (float)top->k, due = pr->seen ? k * (float)v->n_left / (float)pr->seen : 2.0f * k;
     float bar = mt_least(q, top);
-    int64_t i, n;
+    int64_t i, n, kept;
     int least;
     mt_plan plan;
+    pr->seen += v->n_left;
     if (pr->wait > 0) {
         pr->wait--;
         return 0;
@@ -319,23 +257,35 @@ static int mt_prune_window(const mt_query *q, mt_pruner *pr, int64_t w, uint32_t
     /* Sums in another order differ by at most a few rounding errors. */
     bar -= (float)(q->n_terms + 4) * 1.2e-7f * (bar + fabsf(q->base));
     if (!(bar > 1e-37f && bar < 1e37f)) return 0;
-    mt_part_terms(q, pr, w, bar);
+    mt_part_terms(q, pr, v->w, bar);
     if (pr->n_rest == q->n_terms) return 1;
-    mt_seek_terms(q, pr, w);
-    plan = mt_choose(q, pr, limit, due);
+    mt_seek_terms(q, pr, v->w);
+    plan = mt_choose(q, pr, v, due);
+    if (plan == MT_EACH) {
+        mt_each_window(q, v, s, top);
+        return 1;
+    }
     if (plan == MT_SCAN_ALL || (!(pr->scale * bar <= 254.0f && pr->scale > 0.0f) && !mt_set_scale(q, pr, bar)))
         return 0;
     least = (int)(pr->scale * bar * (1.0f - 1e-6f));
-    n = plan == MT_BY_ROWS ? mt_find_by_rows(q, pr, w, limit, least, s)
-                           : mt_find_by_postings(q, pr, w, limit, least, s);
+    n = plan == MT_BY_ROWS ? mt_find_by_rows(q, pr, v, least, s) : mt_find_by_postings(q, pr, v, least, s);
+    if (n && (q->filtered || q->n_removed)) {
+        mt_admit(q, v, s);
+        for (i = kept = 0; i < n; i++) {
+            const uint32_t local = s->ids[i];
+            s->ids[kept] = (uint16_t)local;
+            kept += mt_may_be_hit(v, local) && !(q->n_removed && mt_is_removed(q, v->doc0 + local));
+        }
+        mt_dismiss(q, v, s);
+        n = kept;
+    }
     pr->excess = 0.5f * (pr->excess + (float)n / due);
     if (pr->excess < MT_LEAST_EXCESS) pr->excess = MT_LEAST_EXCESS;
-    mt_score_all(q, w, limit, n, s);
-    for (i = 0; i < n; i++) {
-        if (!(s->values[i] >= mt_least(q, top))) continue;
-        if (q->n_removed && mt_is_removed(q, doc0 + s->ids[i])) continue;
-        mt_offer(top, s->values[i] + q->base, doc0 + s->ids[i]);
-    }
+    mt_score_all(q, v, n, s);
+    /* What remains has passed: the bytes of admitted ids are gone. */
+    v->passes = NULL;
+    for (i = 0; i < n; i++)
+        if (s->values[i] >= mt_least(q, top)) mt_offer_sum(q, v, s->ids[i], s->values[i], top);
     return 1;
 }
 

@@ -5,25 +5,23 @@
 #include "_prune.h"
 
 static void mt_search(const mt_query *q, mt_scratch *s, mt_top *top) {
-    const mt_postings *p = q->postings;
-    int64_t w, j, allowed = 0;
+    mt_window v;
     mt_pruner pruner;
+    memset(&v, 0, sizeof(v));
+    v.w = -1;
     if (q->prune) mt_prune_start(q, &pruner);
-    for (w = 0; w < p->n_windows; w++) {
-        uint32_t doc0 = (uint32_t)(w << MT_WINDOW_BITS);
-        uint32_t limit = p->n_docs - doc0 < MT_WINDOW ? (uint32_t)(p->n_docs - doc0) : MT_WINDOW;
-        int64_t total = 0, first_allowed = allowed;
-        if (q->filtered) {
-            while (allowed < q->n_allowed && q->allowed[allowed] - doc0 < limit) allowed++;
-            if (allowed == first_allowed) continue;
-        }
-        if (q->prune && mt_prune_window(q, &pruner, w, limit, s, top)) continue;
+    while (mt_next_window(q, &v)) {
+        int64_t j, total = 0;
+        if (q->prune && mt_prune_window(q, &pruner, &v, s, top)) continue;
         for (j = 0; j < q->n_terms; j++) {
-            mt_seek(&q->terms[j], w);
+            mt_seek(&q->terms[j], v.w);
             total += q->terms[j].hi - q->terms[j].lo;
         }
         if (total == 0) continue;
-        mt_plain_window(q, w, limit, total, q->allowed + first_allowed, allowed - first_allowed, s, top);
+        if (q->filtered && mt_cost_each(q, &v) < (float)total * (MT_COST_POSTING + MT_COST_HARVEST))
+            mt_each_window(q, &v, s, top);
+        else
+            mt_plain_window(q, &v, total, s, top);
     }
     mt_finish(top);
 }

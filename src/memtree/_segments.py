@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtree._bm25 import Postings
+from memtree._filter import Filter
 from memtree._merge import merge
 
 NONE = np.zeros(0, np.uint32)
@@ -92,11 +93,10 @@ class Generation:
             self.segments.append(Segment(postings, segment.ids, segment.columns, segment.removed, segment._df))
         self.n_docs, self.total, self.n_rows, self.number = n_docs, total, n_rows, number
         self._df: dict[int, int] = {}
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether one segment without removals is all there is."""
-        return len(self.segments) == 1 and self.segments[0].ids is None and not len(self.segments[0].removed)
+        first = self.segments[0]
+        is_plain = len(self.segments) == 1 and first.ids is None and not len(first.removed)
+        # The postings, if one segment without removals is all there is.
+        self.plain = first.postings if is_plain else None
 
     def df(self, term: int) -> int:
         found = self._df.get(term)
@@ -104,14 +104,35 @@ class Generation:
             found = self._df[term] = sum(segment.df(term) for segment in self.segments)
         return found
 
-    def search(self, terms, weights, k, allowed):
-        """The k best of all segments; `allowed` is None or ascending ids."""
+    def filters(self, documents, weight_mask) -> list[Filter | None]:
+        """What each segment is to leave; checked as a whole, so that messages name ids of the collection."""
+        if documents is None and weight_mask is None:
+            return [None] * len(self.segments)
+        whole = Filter(documents, weight_mask, self.n_rows)
+        if self.plain is not None:
+            return [whole]
+        given = None if documents is None else np.asarray(documents)
+        masked = given is not None and given.dtype == bool
+        if given is not None and not masked:
+            given = np.unique(given).astype(np.int64)
+        weight_mask = None if weight_mask is None else np.asarray(weight_mask)
+        found: list[Filter | None] = []
+        for segment in self.segments:
+            rows = slice(segment.postings.n_docs) if segment.ids is None else segment.ids
+            left = given[rows] if masked else None if given is None else segment.rows_of(given)
+            weighted = None if weight_mask is None else weight_mask[rows]
+            found.append(Filter(left, weighted, segment.postings.n_docs))
+        return found
+
+    def search(self, terms, weights, k, filters):
+        """The k best of all segments, by term ids; `filters` as from `filters`."""
+        if k < 0:
+            raise ValueError(f"k must not be negative, but is {k}")
         df = [self.df(term) for term in terms]
         found = []
-        for segment in self.segments:
-            rows = None if allowed is None else segment.rows_of(allowed)
+        for segment, narrow in zip(self.segments, filters, strict=True):
             columns = [segment.column(term) for term in terms]
-            hits, scores = segment.postings.search(columns, weights, k, rows, df=df, removed=segment.removed)
+            hits, scores = segment.postings.search(columns, weights, k, narrow, df=df, removed=segment.removed)
             found.append((segment.documents(hits), scores))
         ids = np.concatenate([ids for ids, _ in found])
         scores = np.concatenate([scores for _, scores in found])

@@ -11,6 +11,7 @@ import numpy as np
 
 from memtree import _segments
 from memtree._bm25 import Postings
+from memtree._filter import Filter
 from memtree._rows import indptr_of
 from memtree._segments import Generation, Segment
 from memtree._streaming import write_index
@@ -208,10 +209,15 @@ class BM25:
                     self._stored_words = self._find = None
         return self._words
 
+    def _tokens(self, query):
+        """A query as a sequence of tokens."""
+        if isinstance(query, str):
+            return self._analyse(query, True)
+        return query if isinstance(query, list) else list(query)
+
     def _terms(self, query, weights):
         """Term ids and weights of the words of a query that are known."""
-        if isinstance(query, str):
-            query = self._analyse(query, True)
+        query = self._tokens(query)
         if weights is not None and len(weights) != len(query):
             raise ValueError(f"weights must be as many as query tokens, {len(query)}, not {len(weights)}")
         find = self._find
@@ -232,7 +238,7 @@ class BM25:
             terms = [term for term in terms if term >= 0]
         return terms, weights
 
-    def search(self, query, k=10, filter=None, weights=None):
+    def search(self, query, k=10, filter=None, weights=None, weight_mask=None):
         """Find the `k` best documents, exactly.
 
         Parameters
@@ -245,6 +251,8 @@ class BM25:
             Documents to consider.
         weights : sequence of float, optional
             One a query token.
+        weight_mask : array of float over all ids, optional
+            What each document's score is multiplied by, in float32; one of weight 0 is no hit.
 
         Returns
         -------
@@ -255,36 +263,32 @@ class BM25:
         Raises
         ------
         ValueError
-            `k` is negative; a filter id or weight is out of range.
+            `k` is negative; a filter id or weight is out of range; a mask is not as long as the ids go.
         """
         generation = self._generation
-        terms, weights = self._terms(query, weights)
-        return self._search(generation, terms, weights, k, filter)
+        plain, words = generation.plain, self.vocabulary
+        if plain is None or words is None:
+            terms, weights = self._terms(query, weights)
+            if plain is None:
+                return generation.search(terms, weights, k, generation.filters(filter, weight_mask))
+            return plain.search(terms, weights, k, filter, weight_mask=weight_mask)
+        return plain.search(self._tokens(query), weights, k, filter, weight_mask=weight_mask, words=words)
 
-    @staticmethod
-    def _search(generation, terms, weights, k, filter):
-        if generation.is_plain:
-            postings = generation.segments[0].postings
-            known = [term < postings.n_terms for term in terms]
-            if all(known):
-                return postings.search(terms, weights, k, filter)
-        if k < 0:
-            raise ValueError(f"k must not be negative, but is {k}")
-        return generation.search(terms, weights, k, _allowed(filter, generation.n_rows))
+    def search_batch(self, queries, k=10, threads=1, filter=None, weight_mask=None):
+        """Answer many queries, on several threads without the GIL; one (ids, scores) a query, as `search` gives.
 
-    def search_batch(self, queries, k=10, threads=1):
-        """Answer many queries, on several threads without the GIL; one (ids, scores) a query, as `search` gives."""
-        generation = self._generation
-        asked = [self._terms(query, None) for query in queries]
+        The filter and the weight mask are read once for all of them.
+        """
+        generation, words = self._generation, self.vocabulary
+        asked = [self._tokens(query) for query in queries]
+        filters = generation.filters(filter, weight_mask)
         if threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads}")
 
         def answer(part):
-            if generation.is_plain:
-                n_terms = generation.segments[0].postings.n_terms
-                known = [([t for t in terms if t < n_terms], None) for terms, _ in part]
-                return generation.segments[0].postings.search_many(known, k)
-            return [self._search(generation, terms, weights, k, None) for terms, weights in part]
+            if generation.plain is not None:
+                return generation.plain.search_many([(query, None) for query in part], k, filters[0], words=words)
+            return [generation.search(*self._terms(query, None), k, filters) for query in part]
 
         if threads == 1 or len(asked) < 2:
             return answer(asked)
@@ -296,11 +300,17 @@ class BM25:
         with ThreadPoolExecutor(threads) as pool:
             return [one for part in pool.map(answer, parts) for one in part]
 
-    def scores(self, query, weights=None):
-        """Score of every id, float32; 0 for ids that are no longer there."""
+    def scores(self, query, weights=None, weight_mask=None):
+        """Score of every id, float32; 0 for ids that are no longer there.
+
+        With a weight mask, as `search` takes it, each is multiplied by its weight.
+        """
         generation = self._generation
         terms, weights = self._terms(query, weights)
-        return generation.scores(terms, weights)
+        scores = generation.scores(terms, weights)
+        if weight_mask is None:
+            return scores
+        return scores * Filter(None, weight_mask, generation.n_rows).weight_mask
 
     def explain(self, query, doc: int, weights=None) -> dict:
         """Parts of a document's score.
@@ -428,7 +438,7 @@ class BM25:
             now = self._generation
             words = self.vocabulary
             n_terms = now.segments[0].postings.n_terms if words is None else len(words)
-            if now.is_plain and now.segments[0].postings.n_terms == n_terms:
+            if now.plain is not None and now.segments[0].postings.n_terms == n_terms:
                 return now
             there = np.zeros(now.n_rows, bool)
             for segment in now.segments:
@@ -489,18 +499,3 @@ class BM25:
             self._stored_words = lambda: read_words(parts, path)
         self._set_single(Postings.from_parts(parts, "bm25."), n_docs)
         return self
-
-
-def _allowed(filter, n_rows):
-    """None, or a mask or ids as ascending distinct ids."""
-    if filter is None:
-        return None
-    given = np.asarray(filter)
-    if given.dtype == bool:
-        if given.shape != (n_rows,):
-            raise ValueError(f"filter mask must have shape ({n_rows},), not {given.shape}")
-        return np.flatnonzero(given)
-    ids = np.unique(given).astype(np.int64)
-    if len(ids) and (ids[0] < 0 or ids[-1] >= n_rows):
-        raise ValueError(f"filter holds a document id that is not in 0 ... {n_rows - 1}")
-    return ids

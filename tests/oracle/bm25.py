@@ -85,14 +85,18 @@ class Oracle:
             out[doc] += base
         return out
 
-    def search(self, terms, weights=None, k=10, allowed=None):
+    def search(self, terms, weights=None, k=10, allowed=None, weight_mask=None):
         """(ids, scores) of the k best documents that hold a query term of a weight other than 0."""
         query = self.query(terms, weights)
         scores = self.scores(terms, weights)
+        if weight_mask is not None:
+            scores = scores * np.asarray(weight_mask, np.float32)
         matching = [
             doc
             for doc in range(self.n)
-            if any(self.tf[doc][term] for term, _ in query) and (allowed is None or doc in allowed)
+            if any(self.tf[doc][term] for term, _ in query)
+            and (allowed is None or doc in allowed)
+            and (weight_mask is None or f32(weight_mask[doc]) > 0)
         ]
         best = sorted(matching, key=lambda doc: (-scores[doc], doc))[:k]
         return best, [scores[doc] for doc in best]
