@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.bm25 import Oracle
 
-from memtree._bm25 import METHODS, PATHS, Postings, set_path
+from memtree._bm25 import PATHS, Postings, set_path
+from memtree._variants import METHODS
 from memtree.errors import IndexFileError
 
 WINDOW = 8192

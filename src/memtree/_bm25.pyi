@@ -5,7 +5,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memtree._filter import Filter
-from memtree._variants import METHODS as METHODS
 from memtree._variants import Variant
 
 PATHS: tuple[str, ...]

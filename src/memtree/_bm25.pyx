@@ -14,8 +14,6 @@ from memtree._filter cimport Filter
 from memtree._postings cimport mt_bounds, mt_postings, mt_term
 from memtree._variants cimport Variant
 
-from memtree._variants import METHODS
-
 cdef extern from "Python.h":
     Py_ssize_t PyNumber_AsSsize_t(object number, PyObject* error) except? -1
 
@@ -72,8 +70,9 @@ cdef extern from "_atomic.h":
 cdef float WEAK = 1e-30
 # Up to this many terms, repeated ones are found by comparing all.
 cdef int64_t LINEAR = 32
-# Fewer postings than this are scanned faster than bounds are compared.
-cdef int64_t PRUNED_REACH = 4096
+# Fewer postings a window than this, and so many more for each term, are scanned faster than bounds are compared.
+cdef int64_t ASK = 64
+cdef int64_t ASK_TERM = 20
 # Bytes a posting that the rows of all terms may take.
 cdef int64_t ROW_BUDGET = 3
 # Bounds are computed anew when the mean length has moved by more than this.
@@ -383,7 +382,7 @@ cdef class Postings(Variant):
                 query.may_be_weak = 1
         top.k = min(k, reach)
         if (
-            self.pruning and reach >= PRUNED_REACH and top.k * 8 <= reach and not query.may_be_weak
+            self.pruning and reach >= self.p.n_windows * (ASK + ASK_TERM * query.n_terms) and top.k * 8 <= reach and not query.may_be_weak
             and 0 < query.n_terms <= MT_PRUNED_TERMS
         ):
             self.bound_terms(query, top.k)

@@ -14,8 +14,8 @@
 #define MT_LEVELS 16
 /* Bytes of a row, a window. */
 #define MT_ROW (MT_WINDOW / 2)
-/* A row takes no more than this many bytes a posting: the term is in one document of 64. */
-#define MT_ROW_SHARE 32
+/* A row takes no more than this many bytes a posting: the term is in one document of 20. */
+#define MT_ROW_SHARE 10
 /* Steps in which ranked saturations are counted; they are rounded down to one. */
 #define MT_STEPS 2048
 

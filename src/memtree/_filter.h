@@ -46,25 +46,49 @@ static float mt_count_weights(const float *weights, int64_t n, uint32_t *left, i
     return largest;
 }
 
+/* Whether eight documents from `i` on are all left out, for sure. */
+static inline int mt_eight_out(const uint8_t *mask, const float *weights, int64_t i) {
+    uint64_t words[4];
+    if (mask) {
+        memcpy(words, mask + i, 8);
+        return words[0] == 0;
+    }
+    memcpy(words, weights + i, 32);
+    return (words[0] | words[1] | words[2] | words[3]) == 0;
+}
+
 /* Ids of the documents that the masks (NULL: all) leave, no more than `room` (someone may write to a mask meanwhile), of
- * which one is spare; returns how many. */
+ * which eight are spare; returns how many. */
 static int64_t mt_list_left(const uint8_t *mask, const float *weights, int64_t n, uint32_t *ids, int64_t room) {
-    int64_t i, count = 0;
-    for (i = 0; i < n && count < room - 1;) {
-        uint64_t eight;
-        if (i + 8 <= n) {
-            /* Most of a mask that is listed is 0. */
-            memcpy(&eight, mask ? (const void *)(mask + i) : (const void *)(weights + i), 8);
-            if (!eight) {
-                i += mask ? 8 : 2;
-                continue;
-            }
+    int64_t i, j, count = 0;
+    for (i = 0; i < n && count < room - 8; i += 8) {
+        const int64_t end = i + 8 < n ? i + 8 : n;
+        if (end == i + 8 && mt_eight_out(mask, weights, i)) continue;
+        for (j = i; j < end; j++) {
+            ids[count] = (uint32_t)j;
+            count += (!mask || mask[j]) && (!weights || weights[j] > 0.0f);
         }
-        ids[count] = (uint32_t)i;
-        count += (!mask || mask[i]) && (!weights || weights[i] > 0.0f);
-        i++;
     }
     return count;
+}
+
+/* Check ids; `ascends` tells whether they ascend strictly. Returns the place of one that is out of range, or -1. */
+static int64_t mt_check_ids(const int64_t *ids, int64_t n, int64_t n_docs, int *ascends) {
+    int64_t i;
+    int rises = 1, fits = 1;
+    for (i = 0; i < n; i++) {
+        fits &= (uint64_t)ids[i] < (uint64_t)n_docs;
+        rises &= i == 0 || ids[i] > ids[i - 1];
+    }
+    *ascends = rises;
+    for (i = 0; !fits && i < n; i++)
+        if ((uint64_t)ids[i] >= (uint64_t)n_docs) return i;
+    return -1;
+}
+
+static void mt_mark_ids(const int64_t *ids, int64_t n, uint8_t *mask) {
+    int64_t i;
+    for (i = 0; i < n; i++) mask[ids[i]] = 1;
 }
 
 #endif

@@ -20,3 +20,4 @@ cdef class Filter:
     cdef uint32_t* new_counts(self, int64_t n_docs) except NULL
     cdef int take_weights(self, given, int64_t n_docs) except -1
     cdef int take_documents(self, given, int64_t n_docs) except -1
+    cdef int take_mask(self, array, int64_t n_docs) except -1

@@ -11,9 +11,11 @@ cdef extern from "_filter.h":
     int64_t mt_list_left(
         const uint8_t* mask, const float* weights, int64_t n, uint32_t* ids, int64_t room
     ) noexcept nogil
+    int64_t mt_check_ids(const int64_t* ids, int64_t n, int64_t n_docs, int* ascends) noexcept nogil
+    void mt_mark_ids(const int64_t* ids, int64_t n, uint8_t* mask) noexcept nogil
 
-# Masks that leave no more than one document of this many are turned into a list of ids.
-cdef int64_t SPARSE = 16
+# A list of ids is kept if it leaves no more than one document of this many, else a mask.
+cdef int64_t SPARSE = 64
 
 
 cdef class Filter:
@@ -44,7 +46,7 @@ cdef class Filter:
         if self.left and self.n_left * SPARSE <= n_docs:
             import numpy
 
-            listed = self.keep(numpy.empty(self.n_left + 1, numpy.uint32))
+            listed = self.keep(numpy.empty(self.n_left + 8, numpy.uint32))
             self.ids = &listed[0]
             with nogil:
                 self.n_left = mt_list_left(
@@ -112,32 +114,48 @@ cdef class Filter:
     cdef int take_documents(self, given, int64_t n_docs) except -1:
         import numpy
 
-        cdef const uint8_t[::1] mask
+        cdef const int64_t[::1] numbers
         cdef const uint32_t[::1] ids
-        cdef uint32_t* counts
+        cdef uint8_t[::1] marked
+        cdef int64_t wrong, n
+        cdef int ascends
         array = numpy.asarray(given)
         if array.dtype == bool:
             if array.shape != (n_docs,):
                 raise ValueError(f"filter mask must have shape ({n_docs},), not {array.shape}")
-            kept = self.keep(numpy.ascontiguousarray(array).view(numpy.uint8))
-            if not n_docs:
-                return 0
-            mask = kept
-            self.passes = &mask[0]
-            counts = self.new_counts(n_docs)
-            with nogil:
-                mt_count_bytes(self.passes, n_docs, counts)
-            return self.take_counts(counts, n_docs)
+            return self.take_mask(numpy.ascontiguousarray(array).view(numpy.uint8), n_docs)
         if array.size and (array.ndim != 1 or array.dtype.kind not in "iu"):
             raise ValueError("filter must be a mask of bool or a sequence of document ids")
-        if array.size > 1 and not (array[1:] > array[:array.size - 1]).all():
-            array = numpy.unique(array)
-        if array.size and (array[0] < 0 or array[array.size - 1] >= n_docs):
-            wrong = array[0] if array[0] < 0 else array[array.size - 1]
-            raise ValueError(f"filter holds the document id {wrong}, not in 0 ... {n_docs - 1}")
+        n = array.size
+        if n:
+            array = numpy.ascontiguousarray(array, numpy.int64)
+            numbers = array
+            with nogil:
+                wrong = mt_check_ids(&numbers[0], n, n_docs, &ascends)
+            if wrong >= 0:
+                raise ValueError(f"filter holds the document id {numbers[wrong]}, not in 0 ... {n_docs - 1}")
+            if n * SPARSE > n_docs:
+                mask = numpy.zeros(n_docs, numpy.uint8)
+                marked = mask
+                with nogil:
+                    mt_mark_ids(&numbers[0], n, &marked[0])
+                return self.take_mask(mask, n_docs)
+            if not ascends:
+                array = numpy.unique(array)
         self.n_left = array.size
         # One more, as an empty list has no address.
         ids = self.keep(numpy.append(array, 0).astype(numpy.uint32))
         self.ids = &ids[0]
         self.forget_counts()
         return 0
+
+    cdef int take_mask(self, array, int64_t n_docs) except -1:
+        cdef const uint8_t[::1] mask = self.keep(array)
+        cdef uint32_t* counts
+        if not n_docs:
+            return 0
+        self.passes = &mask[0]
+        counts = self.new_counts(n_docs)
+        with nogil:
+            mt_count_bytes(self.passes, n_docs, counts)
+        return self.take_counts(counts, n_docs)

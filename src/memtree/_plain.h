@@ -7,10 +7,12 @@
 #ifndef MEMTREE_PLAIN_H
 #define MEMTREE_PLAIN_H
 
+#include "_filter.h"
 #include "_scan.h"
 #include "_topk.h"
 
-/* What steps take, measured in nanoseconds on one machine; only their ratios matter. */
+/* What steps take, measured in nanoseconds on one machine, with rows and lists not yet in the caches; only the ratios
+ * matter. */
 #define MT_COST_POSTING 0.9f /* add a posting to an accumulator */
 #define MT_COST_BYTE 1.2f    /* the same to a byte */
 #define MT_COST_HARVEST 0.6f /* look at the accumulator of a posting */
@@ -26,7 +28,7 @@ static const float MT_COST_COLLECT[] = {1500.0f}, MT_COST_SIFT[] = {400.0f}, MT_
 #else
 static const float MT_COST_COLLECT[] = {2000.0f, 900.0f, 700.0f};
 static const float MT_COST_SIFT[] = {4000.0f, 150.0f, 90.0f};
-static const float MT_COST_ROW[] = {7000.0f, 170.0f, 90.0f};
+static const float MT_COST_ROW[] = {7000.0f, 280.0f, 240.0f};
 #endif
 
 /* A query on one set of postings. */
@@ -200,26 +202,33 @@ static void mt_score_all(const mt_query *q, const mt_window *v, int64_t n, mt_sc
     }
 }
 
-/* Cost of mt_each_window. */
-static float mt_cost_each(const mt_query *q, const mt_window *v) {
-    float cost = (float)v->n_left * MT_COST_SCORE + (q->allowed ? 0.0f : 0.2f * (float)v->limit);
-    int64_t j;
-    for (j = 0; j < q->n_terms; j++) mt_by_scan(&q->terms[j], (float)v->n_left, &cost);
-    return cost;
-}
-
-/* Score the documents that the filter leaves, one by one. */
-static void mt_each_window(const mt_query *q, const mt_window *v, mt_scratch *s, mt_top *top) {
-    int64_t i, j, n = 0;
+/* List the documents of a window that the filter leaves; returns how many. */
+static int64_t mt_list_window(const mt_query *q, const mt_window *v, mt_scratch *s) {
+    uint32_t at, local;
+    int64_t n = 0;
     if (q->allowed) {
         for (; n < v->n_left; n++) s->ids[n] = (uint16_t)(v->allowed[n] - v->doc0);
-    } else {
-        uint32_t local;
-        for (local = 0; local < v->limit; local++) {
+        return n;
+    }
+    for (at = 0; at < v->limit; at += 8) {
+        const uint32_t end = at + 8 < v->limit ? at + 8 : v->limit;
+        if (end == at + 8 && mt_eight_out(v->passes, v->weights, at)) continue;
+        for (local = at; local < end; local++) {
             s->ids[n] = (uint16_t)local;
             n += mt_may_be_hit(v, local);
         }
     }
+    return n;
+}
+
+/* Its cost. */
+static float mt_cost_list(const mt_query *q, const mt_window *v) {
+    return (float)v->n_left + (q->allowed ? 0.0f : 0.1f * (float)v->limit);
+}
+
+/* Score documents `ids` of a window and keep what is good enough. */
+static void mt_offer_all(const mt_query *q, const mt_window *v, int64_t n, mt_scratch *s, mt_top *top) {
+    int64_t i, j;
     mt_score_all(q, v, n, s);
     for (i = 0; i < n; i++) {
         const uint32_t local = s->ids[i];
@@ -229,6 +238,14 @@ static void mt_each_window(const mt_query *q, const mt_window *v, mt_scratch *s,
     }
     if (q->may_be_weak)
         for (j = 0; j < q->n_terms; j++) mt_clear_run(&q->terms[j], v->limit, NULL, s->marks);
+}
+
+/* Whether to score the documents that the filter leaves one by one instead of a scan. */
+static int mt_few_left(const mt_query *q, const mt_window *v, int64_t total) {
+    float cost = mt_cost_list(q, v) + (float)v->n_left * MT_COST_SCORE;
+    int64_t j;
+    for (j = 0; j < q->n_terms; j++) mt_by_scan(&q->terms[j], (float)v->n_left, &cost);
+    return cost < (float)total * (MT_COST_POSTING + MT_COST_HARVEST);
 }
 
 /* Scan all terms, which hold `total` postings in the window, in query order, and keep what is good enough. */

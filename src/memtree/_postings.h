@@ -94,7 +94,7 @@ typedef struct {
     const mt_bounds *bounds; /* with pruning */
     float cap;               /* most that it can add in the current window */
     float probe;             /* cost of looking a document up */
-    int place;               /* its place by caps */
+    int row_number;          /* its place among terms with rows */
 } mt_term;
 
 static inline int64_t mt_windows(int64_t n_docs) { return (n_docs + MT_WINDOW - 1) >> MT_WINDOW_BITS; }

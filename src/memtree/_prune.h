@@ -19,6 +19,8 @@
 /* Most windows in a row that are scanned because the scan was cheaper before. */
 #define MT_MOST_WAIT 8
 #define MT_LEAST_EXCESS 1.5f
+/* How much cheaper than a scan anything else must seem. */
+#define MT_DOUBT 1.5f
 
 /* How a window is searched. */
 typedef enum { MT_SCAN_ALL, MT_EACH, MT_BY_ROWS, MT_BY_POSTINGS } mt_plan;
@@ -50,6 +52,7 @@ static void mt_prune_start(const mt_query *q, mt_pruner *pr) {
         pr->order[i] = i;
         if (t->bounds->row) {
             t->probe = MT_COST_LEVEL + t->probe * (float)t->df / (float)q->postings->n_docs;
+            t->row_number = pr->n_rows;
             pr->with_row[pr->n_rows++] = i;
         }
     }
@@ -79,50 +82,73 @@ static int mt_set_scale(const mt_query *q, mt_pruner *pr, float bar) {
     return 1;
 }
 
-/* Drop candidates that the rest can't lift to `least`: look them up in the rows, then in the lists, strongest first.
+/* Look the candidates up in the row of a term, in bytes. */
+static void mt_add_levels(const mt_query *q, const mt_pruner *pr, const mt_window *v, int r, int64_t n, mt_scratch *s) {
+    const uint8_t *row = q->terms[pr->with_row[r]].bounds->row + v->w * MT_ROW, *lut = pr->luts + r * MT_LEVELS;
+    int64_t i;
+    for (i = 0; i < n; i++) {
+        const int sum = s->bytes[i] + lut[mt_row_level(row, s->ids[i])];
+        s->bytes[i] = (uint8_t)(sum < 255 ? sum : 255);
+    }
+}
+
+/* The same in its postings. */
+static void mt_add_postings(const mt_query *q, const mt_pruner *pr, const mt_window *v, const mt_term *t, int64_t n,
+                            mt_scratch *s) {
+    float cost = 0.0f;
+    const int scan = mt_by_scan(t, (float)n, &cost);
+    int64_t i;
+    if (scan) mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
+    for (i = 0; i < n; i++) {
+        const uint32_t local = s->ids[i];
+        int sum = s->bytes[i];
+        sum += scan ? s->sums[local] : (int)mt_in_bytes(pr->scale * mt_contribution(q->postings, t, v->w, local));
+        s->bytes[i] = (uint8_t)(sum < 255 ? sum : 255);
+    }
+    if (scan) mt_clear_run(t, v->limit, NULL, s->sums);
+}
+
+/* Drop candidates that the rest can't lift to `least`: look them up in the rows and in the lists, strongest first.
  * Returns how many remain. */
-static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_window *v, int least, int64_t n,
-                           mt_scratch *s) {
-    const float scale = pr->scale;
+static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_window *v, int rows_first, int least,
+                           int64_t n, mt_scratch *s) {
     float left = pr->rest; /* what terms not yet looked up may add */
     int64_t i, kept;
-    int r;
-    for (r = 0; r < pr->n_rows && n > 0; r++) {
-        const mt_term *t = &q->terms[pr->with_row[r]];
-        const uint8_t *row = t->bounds->row + v->w * MT_ROW, *lut = pr->luts + r * MT_LEVELS;
-        int bar;
-        if (t->place >= pr->n_rest) continue;
-        left -= t->cap;
-        bar = mt_without(least, left * scale);
-        for (i = kept = 0; i < n; i++) {
-            int sum = s->bytes[i] + lut[mt_row_level(row, s->ids[i])];
-            s->ids[kept] = s->ids[i];
-            s->bytes[kept] = (uint8_t)(sum < 255 ? sum : 255);
-            kept += sum >= bar;
+    int turn, r;
+    for (turn = 0; turn < 2; turn++)
+        for (r = pr->n_rest - 1; r >= 0 && n > 0; r--) {
+            const mt_term *t = &q->terms[pr->order[r]];
+            int bar;
+            if (t->lo == t->hi || (t->bounds->row != NULL) != (turn != rows_first)) continue;
+            if (t->bounds->row)
+                mt_add_levels(q, pr, v, t->row_number, n, s);
+            else
+                mt_add_postings(q, pr, v, t, n, s);
+            left -= t->cap;
+            bar = mt_without(least, left * pr->scale);
+            for (i = kept = 0; i < n; i++) {
+                s->ids[kept] = s->ids[i];
+                s->bytes[kept] = s->bytes[i];
+                kept += s->bytes[i] >= bar;
+            }
+            n = kept;
         }
-        n = kept;
-    }
-    for (r = pr->n_rest - 1; r >= 0 && n > 0; r--) {
-        const mt_term *t = &q->terms[pr->order[r]];
-        float cost = 0.0f;
-        const int scan = mt_by_scan(t, (float)n, &cost);
-        int bar;
-        if (t->bounds->row || t->lo == t->hi) continue;
-        left -= t->cap;
-        bar = mt_without(least, left * scale);
-        if (scan) mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * scale, s->sums);
-        for (i = kept = 0; i < n; i++) {
-            const uint32_t local = s->ids[i];
-            int sum = s->bytes[i];
-            sum += scan ? s->sums[local] : (int)mt_in_bytes(scale * mt_contribution(q->postings, t, v->w, local));
-            s->ids[kept] = (uint16_t)local;
-            s->bytes[kept] = (uint8_t)(sum < 255 ? sum : 255);
-            kept += sum >= bar;
-        }
-        if (scan) mt_clear_run(t, v->limit, NULL, s->sums);
-        n = kept;
-    }
     return n;
+}
+
+/* Drop candidates that are no hits by the filter or by removal. */
+static int64_t mt_narrow(const mt_query *q, mt_window *v, int64_t n, mt_scratch *s) {
+    int64_t i, kept = 0;
+    if (!n || (!q->filtered && !q->n_removed)) return n;
+    mt_admit(q, v, s);
+    for (i = 0; i < n; i++) {
+        const uint32_t local = s->ids[i];
+        s->ids[kept] = (uint16_t)local;
+        s->bytes[kept] = s->bytes[i];
+        kept += mt_may_be_hit(v, local) && !(q->n_removed && mt_is_removed(q, v->doc0 + local));
+    }
+    mt_dismiss(q, v, s);
+    return kept;
 }
 
 /* Order the terms by what they can add in the window, and part off the rest; then `n_rest` is set. */
@@ -160,7 +186,6 @@ static void mt_seek_terms(const mt_query *q, mt_pruner *pr, int64_t w) {
     pr->total = pr->essential = pr->listed = 0;
     for (j = 0; j < q->n_terms; j++) {
         mt_term *t = &q->terms[pr->order[j]];
-        t->place = j;
         if (t->ids16) mt_seek(t, w);
         pr->total += t->hi - t->lo;
         if (j >= pr->n_rest) pr->essential += t->hi - t->lo;
@@ -189,8 +214,16 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_window *v, f
         if (j < pr->n_rest) mt_by_scan(t, pr->touched * essential, &by_postings);
     }
     pr->touched *= 0.9f;
-    each = q->filtered ? mt_cost_each(q, v) : scan;
-    if (each < scan && each < by_postings && (!pr->n_rows || each < by_rows)) return MT_EACH;
+    if (q->filtered) {
+        float left = (float)v->n_left;
+        each = mt_cost_list(q, v) + expected * MT_COST_SCORE;
+        /* Most are dropped after their strongest terms. */
+        for (j = (int)q->n_terms - 1; j >= 0; j--, left *= 0.5f) mt_by_scan(&q->terms[pr->order[j]], left, &each);
+        if (each < scan && each < by_postings && (!pr->n_rows || each < by_rows)) return MT_EACH;
+    }
+    /* A scan is surer, and what it reads next is fetched ahead. */
+    by_postings *= MT_DOUBT;
+    by_rows *= MT_DOUBT;
     if (scan < by_postings && (!pr->n_rows || scan < by_rows)) {
         pr->excess = MT_LEAST_EXCESS + 0.9f * (pr->excess - MT_LEAST_EXCESS);
         if (pr->scanned < MT_MOST_WAIT && scan < 10.0f * (float)q->n_terms * MT_COST_CHOICE) pr->scanned++;
@@ -202,7 +235,7 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_window *v, f
 }
 
 /* Candidates: documents whose bytes, over all terms, reach `least`; returns how many. */
-static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, const mt_window *v, int least, mt_scratch *s) {
+static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, mt_window *v, int least, mt_scratch *s) {
     const uint8_t *rows[MT_PRUNED_TERMS];
     int j;
     for (j = 0; j < pr->n_rows; j++) rows[j] = q->terms[pr->with_row[j]].bounds->row + v->w * MT_ROW;
@@ -211,11 +244,14 @@ static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, const mt_
         if (!t->bounds->row)
             mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
     }
-    return MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, rows, pr->luts, pr->n_rows, least, s->ids, s->bytes);
+    return mt_narrow(q, v,
+                     MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, rows, pr->luts, pr->n_rows, least, s->ids,
+                                      s->bytes),
+                     s);
 }
 
 /* The same from the postings of the essential terms; the rest is looked up for what they leave possible. */
-static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, const mt_window *v, int least, mt_scratch *s) {
+static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, mt_window *v, int least, mt_scratch *s) {
     const int need = mt_without(least, pr->rest * pr->scale), reach = need > 1 ? need : 1;
     int64_t i, n = 0;
     int j;
@@ -239,14 +275,25 @@ static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, const mt_wi
         n = MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, NULL, NULL, 0, reach, s->ids, s->bytes);
     }
     pr->touched = (float)n / (float)pr->essential;
-    return pr->n_rest ? mt_complete(q, pr, v, least, n, s) : n;
+    n = mt_narrow(q, v, n, s);
+    return pr->n_rest ? mt_complete(q, pr, v, 1, least, n, s) : n;
+}
+
+/* The same from the documents that the filter leaves. */
+static int64_t mt_find_each(const mt_query *q, mt_pruner *pr, const mt_window *v, int least, mt_scratch *s) {
+    const int64_t n = mt_list_window(q, v, s);
+    int j;
+    memset(s->bytes, 0, (size_t)n);
+    pr->n_rest = (int)q->n_terms;
+    for (j = 0, pr->rest = 0.0f; j < q->n_terms; j++) pr->rest += q->terms[j].cap;
+    return mt_complete(q, pr, v, 0, least, n, s);
 }
 
 /* Skip the window or prune it; 0 if it is to be scanned. */
 static int mt_prune_window(const mt_query *q, mt_pruner *pr, mt_window *v, mt_scratch *s, mt_top *top) {
     const float k = (float)top->k, due = pr->seen ? k * (float)v->n_left / (float)pr->seen : 2.0f * k;
     float bar = mt_least(q, top);
-    int64_t i, n, kept;
+    int64_t n;
     int least;
     mt_plan plan;
     pr->seen += v->n_left;
@@ -261,31 +308,17 @@ static int mt_prune_window(const mt_query *q, mt_pruner *pr, mt_window *v, mt_sc
     if (pr->n_rest == q->n_terms) return 1;
     mt_seek_terms(q, pr, v->w);
     plan = mt_choose(q, pr, v, due);
-    if (plan == MT_EACH) {
-        mt_each_window(q, v, s, top);
-        return 1;
-    }
     if (plan == MT_SCAN_ALL || (!(pr->scale * bar <= 254.0f && pr->scale > 0.0f) && !mt_set_scale(q, pr, bar)))
         return 0;
     least = (int)(pr->scale * bar * (1.0f - 1e-6f));
-    n = plan == MT_BY_ROWS ? mt_find_by_rows(q, pr, v, least, s) : mt_find_by_postings(q, pr, v, least, s);
-    if (n && (q->filtered || q->n_removed)) {
-        mt_admit(q, v, s);
-        for (i = kept = 0; i < n; i++) {
-            const uint32_t local = s->ids[i];
-            s->ids[kept] = (uint16_t)local;
-            kept += mt_may_be_hit(v, local) && !(q->n_removed && mt_is_removed(q, v->doc0 + local));
-        }
-        mt_dismiss(q, v, s);
-        n = kept;
-    }
+    n = plan == MT_EACH      ? mt_find_each(q, pr, v, least, s)
+        : plan == MT_BY_ROWS ? mt_find_by_rows(q, pr, v, least, s)
+                             : mt_find_by_postings(q, pr, v, least, s);
     pr->excess = 0.5f * (pr->excess + (float)n / due);
     if (pr->excess < MT_LEAST_EXCESS) pr->excess = MT_LEAST_EXCESS;
-    mt_score_all(q, v, n, s);
-    /* What remains has passed: the bytes of admitted ids are gone. */
+    /* What remains has passed; the bytes of admitted ids are gone. */
     v->passes = NULL;
-    for (i = 0; i < n; i++)
-        if (s->values[i] >= mt_least(q, top)) mt_offer_sum(q, v, s->ids[i], s->values[i], top);
+    mt_offer_all(q, v, n, s, top);
     return 1;
 }
 

@@ -18,8 +18,8 @@ static void mt_search(const mt_query *q, mt_scratch *s, mt_top *top) {
             total += q->terms[j].hi - q->terms[j].lo;
         }
         if (total == 0) continue;
-        if (q->filtered && mt_cost_each(q, &v) < (float)total * (MT_COST_POSTING + MT_COST_HARVEST))
-            mt_each_window(q, &v, s, top);
+        if (q->filtered && mt_few_left(q, &v, total))
+            mt_offer_all(q, &v, mt_list_window(q, &v, s), s, top);
         else
             mt_plain_window(q, &v, total, s, top);
     }

@@ -112,15 +112,14 @@ class Generation:
         if self.plain is not None:
             return [whole]
         given = None if documents is None else np.asarray(documents)
-        masked = given is not None and given.dtype == bool
-        if given is not None and not masked:
-            given = np.unique(given).astype(np.int64)
-        weight_mask = None if weight_mask is None else np.asarray(weight_mask)
         found: list[Filter | None] = []
         for segment in self.segments:
             rows = slice(segment.postings.n_docs) if segment.ids is None else segment.ids
-            left = given[rows] if masked else None if given is None else segment.rows_of(given)
-            weighted = None if weight_mask is None else weight_mask[rows]
+            left = None
+            if given is not None:
+                is_mask = given.dtype == bool
+                left = given[rows] if is_mask else segment.rows_of(np.unique(given).astype(np.int64))
+            weighted = None if weight_mask is None else np.asarray(weight_mask)[rows]
             found.append(Filter(left, weighted, segment.postings.n_docs))
         return found
 
