@@ -382,8 +382,8 @@ cdef class Postings(Variant):
                 query.may_be_weak = 1
         top.k = min(k, reach)
         if (
-            self.pruning and reach >= self.p.n_windows * (ASK + ASK_TERM * query.n_terms) and top.k * 8 <= reach and not query.may_be_weak
-            and 0 < query.n_terms <= MT_PRUNED_TERMS
+            self.pruning and 0 < query.n_terms <= MT_PRUNED_TERMS and not query.may_be_weak
+            and reach >= self.p.n_windows * (ASK + ASK_TERM * query.n_terms) and top.k * 8 <= reach
         ):
             self.bound_terms(query, top.k)
         if top.k:
