@@ -191,6 +191,27 @@ def test_b22_filter():
     assert index.search(["a"], 4, filter=mask)[0].tolist() == [5]
 
 
+def test_numbers_as_tokens_are_saved(tmp_path):
+    documents = [[7, -3, 7], [np.int64(2**40), 7], [-3]]
+    index = BM25.from_tokens(documents)
+    index.save(tmp_path / "i")
+    reloaded = BM25.load(tmp_path / "i")
+    assert reloaded.vocabulary == {7: 0, -3: 1, 2**40: 2}
+    same(reloaded.search([7, 2**40], 5), index.search([7, 2**40], 5))
+    reloaded.add([[7, 11]])
+    agrees(reloaded, dict(enumerate([*documents, [7, 11]])), [11, 7])
+
+
+@pytest.mark.parametrize("token", [True, 2.5, ("a", 1), 2**63, None])
+def test_tokens_that_can_not_be_saved_are_named(tmp_path, token):
+    index = BM25.from_tokens([[5, token], [5]])
+    assert index.search([token])[0].tolist() == [0]
+    with pytest.raises(TypeError, match=r"str\(token\)") as caught:
+        index.save(tmp_path / "i")
+    assert repr(token) in str(caught.value)
+    assert not (tmp_path / "i").exists()
+
+
 def test_explain_adds_up():
     index = BM25.from_tokens([["cat", "dog"], ["cat"], ["dog"]])
     found = index.explain(["dog", "cat", "bird"], 0)

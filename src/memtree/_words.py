@@ -1,4 +1,4 @@
-"""The vocabulary in an index file: all tokens in UTF-8, one after the other by id, and where each ends."""
+"""The vocabulary in an index file, by id: all tokens in UTF-8, one after the other, and where each ends; or numbers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,32 @@ def word_parts(words) -> dict[str, bytes]:
     Raises
     ------
     TypeError
-        A token is no str.
+        The tokens are neither all str nor all whole numbers of 64 bits.
     """
-    if not all(isinstance(word, str) for word in words):
-        raise TypeError("only an index whose tokens are str can be saved")
-    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-    return {
-        "words": b"".join(encoded),
-        "word_ends": np.cumsum([len(word) for word in encoded], dtype=np.int64).tobytes(),
-    }
+    if all(isinstance(word, str) for word in words):
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
+        return {"words": b"".join(encoded), "word_ends": ends.tobytes()}
+    for word in words:
+        if not _is_number(word):
+            raise TypeError(
+                f"an index can be saved whose tokens are all str or all whole numbers, not one with {word!r}: "
+                "index str(token) of each"
+            )
+    return {"numbers": np.array([int(word) for word in words], np.int64).tobytes()}
 
 
-def read_words(parts, path) -> dict[str, int]:
+def _is_number(word) -> bool:
+    is_whole = isinstance(word, (int, np.integer)) and not isinstance(word, bool)
+    return is_whole and -(2**63) <= word < 2**63
+
+
+def has_words(parts) -> bool:
+    """Whether an index file has a vocabulary."""
+    return "words" in parts or "numbers" in parts
+
+
+def read_words(parts, path) -> dict:
     """The tokens and their ids from those sections.
 
     Raises
@@ -32,10 +46,13 @@ def read_words(parts, path) -> dict[str, int]:
     IndexFileError
         They are damaged.
     """
-    blob, ends, start = bytes(parts["words"]), parts["word_ends"], 0
-    found: dict[str, int] = {}
+    found: dict = {}
+    ends = parts["numbers"] if "numbers" in parts else parts["word_ends"]
     if len(ends) % 8:
         raise IndexFileError("index file has a damaged vocabulary", path)
+    if "numbers" in parts:
+        return {number: place for place, number in enumerate(memoryview(ends).cast("B").cast("q"))}
+    blob, start = bytes(parts["words"]), 0
     for end in memoryview(ends).cast("B").cast("q"):
         found[blob[start:end].decode("utf-8", "surrogatepass")] = len(found)
         start = end

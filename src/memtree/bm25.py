@@ -16,7 +16,7 @@ from memtree._rows import indptr_of
 from memtree._segments import Generation, Segment
 from memtree._streaming import write_index
 from memtree._token_ids import TokenIds
-from memtree._words import read_words, word_parts
+from memtree._words import has_words, read_words, word_parts
 from memtree.errors import IndexFileError
 
 KIND = "bm25"
@@ -460,7 +460,7 @@ class BM25:
         Raises
         ------
         TypeError
-            The vocabulary holds tokens other than str.
+            The tokens are neither all str nor all whole numbers.
         """
         from memtree.sections import write_sections
 
@@ -495,7 +495,7 @@ class BM25:
         except (ValueError, KeyError, TypeError) as error:
             raise IndexFileError(f"index file has no valid description: {error}", path) from None
         self._words = None
-        if "words" in parts:
+        if has_words(parts):
             self._stored_words = lambda: read_words(parts, path)
         self._set_single(Postings.from_parts(parts, "bm25."), n_docs)
         return self
