@@ -28,6 +28,13 @@ class Segment:
         self.removed = removed
         self._df = df
 
+    @property
+    def n_terms(self) -> int:
+        """One more than the largest term id here."""
+        if self.columns is None:
+            return self.postings.n_terms
+        return int(self.columns[-1]) + 1 if len(self.columns) else 0
+
     def column(self, term: int) -> int:
         """Column of a term; one beyond the postings if they lack it."""
         if self.columns is None:
@@ -93,6 +100,8 @@ class Generation:
             self.segments.append(Segment(postings, segment.ids, segment.columns, segment.removed, segment._df))
         self.n_docs, self.total, self.n_rows, self.number = n_docs, total, n_rows, number
         self._df: dict[int, int] = {}
+        # One more than the largest term id that any document holds.
+        self.n_terms = max(segment.n_terms for segment in self.segments)
         first = self.segments[0]
         is_plain = len(self.segments) == 1 and first.ids is None and not len(first.removed)
         # The postings, if one segment without removals is all there is.

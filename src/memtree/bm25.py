@@ -215,8 +215,8 @@ class BM25:
             return self._analyse(query, True)
         return query if isinstance(query, list) else list(query)
 
-    def _terms(self, query, weights):
-        """Term ids and weights of the words of a query that are known."""
+    def _terms(self, query, weights, n_terms):
+        """Term ids and weights of the words of a query that are known and below `n_terms`."""
         query = self._tokens(query)
         if weights is not None and len(weights) != len(query):
             raise ValueError(f"weights must be as many as query tokens, {len(query)}, not {len(weights)}")
@@ -225,18 +225,15 @@ class BM25:
         if find:
             terms = [find(word) for word in query]
         elif words is None:
-            n_terms = self._generation.segments[0].postings.n_terms
             for term in query:
                 if not 0 <= term < n_terms:
                     raise ValueError(f"term id {term} is not in the vocabulary of {n_terms} terms")
-            return list(query), weights
+            return query, weights
         else:
             terms = [words.get(word, -1) for word in query]
-        if -1 in terms:
-            if weights is not None:
-                weights = [weight for term, weight in zip(terms, weights, strict=True) if term >= 0]
-            terms = [term for term in terms if term >= 0]
-        return terms, weights
+        if weights is not None:
+            weights = [weight for term, weight in zip(terms, weights, strict=True) if 0 <= term < n_terms]
+        return [term for term in terms if 0 <= term < n_terms], weights
 
     def search(self, query, k=10, filter=None, weights=None, weight_mask=None):
         """Find the `k` best documents, exactly.
@@ -266,29 +263,31 @@ class BM25:
             `k` is negative; a filter id or weight is out of range; a mask is not as long as the ids go.
         """
         generation = self._generation
-        plain, words = generation.plain, self.vocabulary
-        if plain is None or words is None:
-            terms, weights = self._terms(query, weights)
-            if plain is None:
-                return generation.search(terms, weights, k, generation.filters(filter, weight_mask))
+        plain, words = generation.plain, None if self._find else self.vocabulary
+        if plain is not None and words is not None:
+            return plain.search(self._tokens(query), weights, k, filter, weight_mask=weight_mask, words=words)
+        terms, weights = self._terms(query, weights, generation.n_terms)
+        if plain is not None:
             return plain.search(terms, weights, k, filter, weight_mask=weight_mask)
-        return plain.search(self._tokens(query), weights, k, filter, weight_mask=weight_mask, words=words)
+        return generation.search(terms, weights, k, generation.filters(filter, weight_mask))
 
     def search_batch(self, queries, k=10, threads=1, filter=None, weight_mask=None):
-        """Answer many queries, on several threads without the GIL; one (ids, scores) a query, as `search` gives.
-
-        The filter and the weight mask are read once for all of them.
-        """
-        generation, words = self._generation, self.vocabulary
-        asked = [self._tokens(query) for query in queries]
+        """Answer many queries, on several threads without the GIL; one (ids, scores) a query, as `search` gives."""
+        generation = self._generation
+        plain, words = generation.plain, None if self._find else self.vocabulary
+        if plain is not None and words is not None:
+            asked = [(self._tokens(query), None) for query in queries]
+        else:
+            words = None
+            asked = [self._terms(query, None, generation.n_terms) for query in queries]
         filters = generation.filters(filter, weight_mask)
         if threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads}")
 
         def answer(part):
-            if generation.plain is not None:
-                return generation.plain.search_many([(query, None) for query in part], k, filters[0], words=words)
-            return [generation.search(*self._terms(query, None), k, filters) for query in part]
+            if plain is not None:
+                return plain.search_many(part, k, filters[0], words=words)
+            return [generation.search(terms, weights, k, filters) for terms, weights in part]
 
         if threads == 1 or len(asked) < 2:
             return answer(asked)
@@ -306,7 +305,7 @@ class BM25:
         With a weight mask, as `search` takes it, each is multiplied by its weight.
         """
         generation = self._generation
-        terms, weights = self._terms(query, weights)
+        terms, weights = self._terms(query, weights, generation.n_terms)
         scores = generation.scores(terms, weights)
         if weight_mask is None:
             return scores
@@ -325,7 +324,7 @@ class BM25:
         place = generation.place(doc)
         if place is None:
             raise ValueError(f"there is no document {doc}")
-        terms, weights = self._terms(query, weights)
+        terms, weights = self._terms(query, weights, generation.n_terms)
         names = {term: word for word, term in self.vocabulary.items()} if self.vocabulary is not None else None
         segment = generation.segments[place[0]]
         parts: dict = {}
