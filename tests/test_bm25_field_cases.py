@@ -259,6 +259,34 @@ def test_readers_see_one_generation():
     assert index.n_docs == 150
 
 
+def test_threads_that_are_the_first_to_search():
+    """Tables and bounds are made when first needed, by whichever thread comes first."""
+    rng = np.random.default_rng(6)
+    rows = np.repeat(np.arange(20000), 8)
+    counts = scipy.sparse.csr_array((np.ones(len(rows), int), (rows, (60 * rng.random(len(rows)) ** 2).astype(int))))
+    queries = [[5, 40, 2], [1, 0], [59, 3, 17, 8], [30], [2, 2, 11]]
+    expected = [BM25.from_matrix(counts).search(query, 20) for query in queries]
+    mask = rng.random(20000) < 0.5
+    narrowed = BM25.from_matrix(counts).search(queries[0], 20, filter=mask)
+    for _ in range(5):
+        index, found, start = BM25.from_matrix(counts), [], threading.Barrier(4)
+
+        def read(index=index, found=found, start=start):
+            start.wait()
+            found.append([index.search(query, 20) for query in queries])
+            found[-1].append(index.search(queries[0], 20, filter=mask))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 4
+        for results in found:
+            for one, other in zip(results, [*expected, narrowed], strict=True):
+                same(one, other)
+
+
 def test_damaged_file(tmp_path):
     index = BM25.from_tokens([["a", "b"], ["a"]])
     index.save(tmp_path / "i")
