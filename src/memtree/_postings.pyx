@@ -20,6 +20,9 @@ cdef extern from "_postings.h":
     uint32_t mt_local_id(const mt_term* t, int64_t i) noexcept nogil
     uint32_t mt_tf(const mt_postings* p, int64_t position) noexcept nogil
 
+cdef extern from "_pages.h" nogil:
+    void memtree_large_pages(void* start, size_t size)
+
 cdef extern from "_build.h":
     ctypedef struct mt_big_list:
         int64_t* pos
@@ -53,7 +56,9 @@ cdef bytes EMPTY = b"\0"
 
 cdef object new_bytes(int64_t size):
     """A bytearray of `size` bytes, not zeroed."""
-    return PyByteArray_FromStringAndSize(NULL, size)
+    cdef object made = PyByteArray_FromStringAndSize(NULL, size)
+    memtree_large_pages(PyByteArray_AS_STRING(made), <size_t>size)
+    return made
 
 
 cdef void* start_of(object buffer) except *:
@@ -161,6 +166,7 @@ cdef class Matrix:
         try:
             if not df or not cursors:
                 raise MemoryError
+            memtree_large_pages(cursors, <size_t>self.p.n_terms * sizeof(mt_cursor))
             with nogil:
                 status = mt_count_rows(n_docs, self.p.n_terms, row, term, df, cursors, &bad)
             if status:

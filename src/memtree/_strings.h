@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_pages.h"
+
 #define MEMTREE_NO_ID 0xFFFFFFFFu
 
 typedef struct {
@@ -187,6 +189,7 @@ static int memtree_strings_grow(memtree_strings *s, size_t length)
         uint8_t *text = realloc(s->text, capacity);
         if (!text)
             return -1;
+        memtree_large_pages(text, capacity);
         s->text = text;
         s->text_capacity = capacity;
     }
@@ -207,6 +210,7 @@ static int memtree_strings_grow(memtree_strings *s, size_t length)
     uint64_t *slots = calloc(n_slots, sizeof *slots);
     if (!slots)
         return -1;
+    memtree_large_pages(slots, n_slots * sizeof *slots);
     memtree_strings_fill(s, slots, n_slots);
     free(s->slots);
     s->slots = slots;

@@ -28,6 +28,7 @@ cdef extern from "Python.h":
 
 cdef extern from "_strings.h" nogil:
     void prefetch "memtree_prefetch"(const void*)
+    void large_pages "memtree_large_pages"(void*, size_t)
 
 cdef c_array.array WORD = array("I")
 
@@ -57,6 +58,7 @@ cdef inline int reserve(Vector* vector, Py_ssize_t n) except -1 nogil:
         if grown == NULL:
             with gil:
                 raise MemoryError
+        large_pages(grown, capacity * sizeof(uint32_t))
         vector.items = <uint32_t*> grown
         vector.capacity = capacity
     return 0
@@ -166,6 +168,7 @@ cdef class TokenIds:
         if self.n_tokens + n > Py_SIZE(self.tokens):
             with gil:
                 c_array.resize_smart(self.tokens, self.n_tokens + n + (self.n_tokens >> 3) + 1024)
+                large_pages(self.tokens.data.as_uints, Py_SIZE(self.tokens) * sizeof(uint32_t))
         return 0
 
     cdef uint32_t intern(self, const uint8_t* text, size_t length) except? 0:
