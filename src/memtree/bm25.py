@@ -161,7 +161,7 @@ class BM25:
         Raises
         ------
         MemtreeError
-            The different tokens alone need more than `memory` (some 50 to 130 bytes each).
+            The different tokens alone need more than `memory`: some 60 to 80 bytes each, 12 million in 1 GiB.
         WriteError
             The disk is full. What was at `path` is still there.
         LockError
