@@ -144,6 +144,8 @@ def _document_frequencies(indptr: np.ndarray, tokens: np.ndarray, n_words: int) 
     for start in range(0, len(indptr) - 1, 100_000):
         ends = indptr[start : start + 100_001]
         docs = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-        pairs = np.unique(docs * n_words + tokens[ends[0] : ends[-1]])
-        df += np.bincount(pairs % n_words, minlength=n_words)
+        pairs = docs * n_words + tokens[ends[0] : ends[-1]]
+        pairs.sort()
+        first = np.append(True, pairs[1:] != pairs[:-1])
+        df += np.bincount(pairs[first] % n_words, minlength=n_words)
     return df

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from pathlib import Path
 
@@ -10,7 +11,12 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
-OURS = "memtree"
+OURS, SCAN = "memtree", "memtree-scan"
+STYLES = {
+    OURS: {"color": "black", "linewidth": 2.6, "zorder": 3},
+    SCAN: {"color": "black", "linewidth": 1.1, "linestyle": "--"},
+}
+LABEL_GAP = 0.17  # least distance of two names at the ends of lines, in powers of ten
 
 
 def save(results: dict, path: Path) -> None:
@@ -20,22 +26,27 @@ def save(results: dict, path: Path) -> None:
         if size.isdigit():
             for name, engine in result["engines"].items():
                 lines.setdefault(name, []).append((result["n_docs"], 1e9 / statistics.mean(engine["ns"])))
-    with plt.rc_context({"svg.hashsalt": "memtree", "svg.fonttype": "none", "font.size": 9}):
-        figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+    with plt.rc_context({"svg.hashsalt": OURS, "svg.fonttype": "none", "font.size": 9}):
+        figure, axes = plt.subplots(figsize=(7.2, 4.4), layout="constrained")
+        ends = []
         for name, points in lines.items():
             n_docs, speed = zip(*sorted(points), strict=True)
-            ours = name == OURS
-            width, above = (2.6, 3) if ours else (1.1, 2)
-            axes.loglog(n_docs, speed, marker="o", markersize=3.5, linewidth=width, zorder=above)
-            axes.annotate(
-                name, (n_docs[-1], speed[-1]), (6, 0), textcoords="offset points", va="center",
-                color=axes.lines[-1].get_color(), weight="bold" if ours else "normal",
-            )
+            style = {"marker": "o", "markersize": 3.5, "linewidth": 1.1, **STYLES.get(name, {})}
+            (line,) = axes.loglog(n_docs, speed, **style)
+            ends.append((n_docs[-1], math.log10(speed[-1]), name, line.get_color()))
+        last, below = 0, math.inf
+        for n_docs, log_speed, name, color in sorted(ends, key=lambda end: (end[0], -end[1])):
+            below = log_speed if n_docs != last else min(log_speed, below - LABEL_GAP)
+            last = n_docs
+            weight = "bold" if name == OURS else "normal"
+            place = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate(name, (n_docs, 10**below), color=color, weight=weight, **place)
         axes.set(
-            xlabel="documents of 55 tokens", ylabel="queries a second, one thread",
-            title="Top 10 by BM25, half of the queries rare words, half with frequent ones",
+            xlabel="documents of 55 tokens",
+            ylabel="queries a second, one thread",
+            title="Top 10 by BM25: half of the queries rare words, half with frequent ones",
         )
         axes.grid(True, which="major", alpha=0.3)
-        axes.margins(x=0.16)
+        axes.set_xlim(right=axes.get_xlim()[1] * 3)
         figure.savefig(path, metadata={"Date": None, "Creator": None})
         plt.close(figure)
