@@ -196,6 +196,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     for size in options.sizes or results:
         print(report.tables(size, results[size]))
+    print(report.summary(results))
     print(report.growth(results))
     if options.plot:
         import plot

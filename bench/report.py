@@ -103,6 +103,30 @@ def scores_agree(result: dict) -> bool:
     return all(engine.get("scores_off", 0) < 1e-4 for name, engine in result["engines"].items() if name in SAME_FORMULA)
 
 
+def summary(results: dict) -> str:
+    """Ratios of all collections over the whole mix, a column a collection."""
+    grown = sorted(
+        ((size, result) for size, result in results.items() if OURS in result["engines"]),
+        key=lambda pair: pair[1]["n_docs"],
+    )
+    names = dict.fromkeys(name for _, result in grown for name in result["engines"])
+    lines = [
+        "\n## Times of memtree's, whole mix: median ratio / ratio of means",
+        "",
+        f"| engine | {' | '.join(size for size, _ in grown)} |",
+        f"|---|{'--:|' * len(grown)}",
+    ]
+    for name in names:
+        cells = [
+            f"{digits(median(ratios(result, name)))} / {digits(ratio_of_means(result, name))}"
+            if name in result["engines"]
+            else "-"
+            for _, result in grown
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def growth(results: dict) -> str:
     """Time of a query against the postings of its words, as collections grow."""
     grown = sorted(
