@@ -10,11 +10,13 @@
 #define MT_WINDOWED_DF 4
 #define MT_NO_TERM_DF ((int64_t)1 << 62)
 /* Terms of a row come in any order: what is needed soon is fetched this many ahead. */
-#define MT_AHEAD 12
+#define MT_AHEAD 16
 #if defined(_MSC_VER) && !defined(__clang__)
 #define MT_PREFETCH(address) ((void)(address))
+#define MT_PREFETCH_FOR_WRITE(address) ((void)(address))
 #else
 #define MT_PREFETCH(address) __builtin_prefetch(address)
+#define MT_PREFETCH_FOR_WRITE(address) __builtin_prefetch(address, 1)
 #endif
 
 static int mt_descending(const void *a, const void *b) {
@@ -61,9 +63,10 @@ typedef struct {
     uint32_t id_size; /* 2 or 4 bytes */
 } mt_cursor;
 
-/* Count the documents of each term; `cursors` (n_terms, zeroed) are left for mt_fill_rows to begin with. */
-static int mt_count_rows(int64_t n_docs, int64_t n_terms, const int64_t *row, const uint32_t *terms, uint32_t *df,
-                         mt_cursor *cursors, int64_t *bad) {
+/* Count the documents of each term; `cursors` (n_terms, zeroed) are left for mt_fill_rows to begin with.
+ * `counts`: how often each entry counts; NULL: once. */
+static int mt_count_rows(int64_t n_docs, int64_t n_terms, const int64_t *row, const uint32_t *terms,
+                         const uint32_t *counts, uint32_t *df, mt_cursor *cursors, int64_t *bad) {
     int64_t d, i;
     for (d = 0; d < n_docs; d++)
         for (i = row[d]; i < row[d + 1]; i++) {
@@ -74,7 +77,7 @@ static int mt_count_rows(int64_t n_docs, int64_t n_terms, const int64_t *row, co
                 *bad = i;
                 return -1;
             }
-            if (cursors[t].last != d + 1) {
+            if (cursors[t].last != d + 1 && !(counts && !counts[i])) {
                 cursors[t].last = (uint32_t)(d + 1);
                 cursors[t].id_size++;
             }
@@ -179,9 +182,22 @@ static void mt_finish_bitmaps(const mt_postings *p, uint8_t *ids) {
     }
 }
 
+/* Write a document's id of 2 or 4 bytes, as two halves, the lower one last: if it is of 2 bytes, both go to the same
+ * place. Without a branch, as terms come in any order and it would be guessed wrong. */
+static inline void mt_put_id(uint8_t *at, uint32_t size, uint32_t doc) {
+    uint16_t high = (uint16_t)(doc >> 16), low = (uint16_t)(doc & (size == 4 ? 0xFFFF : MT_WINDOW - 1));
+#if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    memcpy(at, &high, 2);
+    memcpy(at + size - 2, &low, 2);
+#else
+    memcpy(at + size - 2, &high, 2);
+    memcpy(at, &low, 2);
+#endif
+}
+
 /* Second pass of the counting sort: place each (term, document) pair. */
-static int mt_fill_rows(const mt_postings *p, const int64_t *row, const uint32_t *terms, uint8_t *ids, uint8_t *tf,
-                        mt_cursor *cursors, mt_big_list *big) {
+static int mt_fill_rows(const mt_postings *p, const int64_t *row, const uint32_t *terms, const uint32_t *counts,
+                        uint8_t *ids, uint8_t *tf, mt_cursor *cursors, mt_big_list *big) {
     int64_t d, i, t, w;
     int64_t n_windowed = 0, n = row[p->n_docs];
     uint32_t *slot = NULL, *windowed = NULL; /* slot: where a large frequency is counted */
@@ -206,26 +222,29 @@ static int mt_fill_rows(const mt_postings *p, const int64_t *row, const uint32_t
         if (end > p->n_docs) end = p->n_docs;
         for (d = w << MT_WINDOW_BITS; d < end; d++)
             for (i = row[d]; i < row[d + 1]; i++) {
-                uint32_t term = terms[i];
+                uint32_t term = terms[i], count = counts ? counts[i] : 1;
                 mt_cursor *c = &cursors[term];
-                MT_PREFETCH(&cursors[terms[i + MT_AHEAD < n ? i + MT_AHEAD : i]]);
+                /* First the cursor; when it is there, the places it points to. */
+                const mt_cursor *soon = &cursors[terms[i + MT_AHEAD < n ? i + MT_AHEAD : i]];
+                MT_PREFETCH(&cursors[terms[i + 2 * MT_AHEAD < n ? i + 2 * MT_AHEAD : i]]);
+                MT_PREFETCH_FOR_WRITE(soon->id);
+                MT_PREFETCH_FOR_WRITE(soon->tf);
                 if (c->last != d + 1) {
+                    if (!count) continue;
                     c->last = (uint32_t)(d + 1);
-                    if (c->id_size == 4)
-                        *(uint32_t *)c->id = (uint32_t)d;
-                    else
-                        *(uint16_t *)c->id = (uint16_t)(d & (MT_WINDOW - 1));
+                    mt_put_id(c->id, c->id_size, (uint32_t)d);
                     c->id += c->id_size;
-                    *c->tf++ = 1;
-                } else if (c->tf[-1] < MT_BIG_TF - 1) {
-                    c->tf[-1]++;
-                } else if (c->tf[-1] == MT_BIG_TF - 1) {
-                    c->tf[-1] = MT_BIG_TF;
+                    *c->tf++ = 0;
+                } else if (c->tf[-1] == MT_BIG_TF) {
+                    big->tf[slot[term]] += count;
+                    continue;
+                }
+                count += c->tf[-1];
+                c->tf[-1] = (uint8_t)(count < MT_BIG_TF ? count : MT_BIG_TF);
+                if (MT_UNLIKELY(count >= MT_BIG_TF)) {
                     if (!slot && !(slot = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)p->n_terms))) goto done;
                     slot[term] = (uint32_t)big->n;
-                    if (mt_big_append(big, c->tf - 1 - tf, MT_BIG_TF)) goto done;
-                } else {
-                    big->tf[slot[term]]++;
+                    if (mt_big_append(big, c->tf - 1 - tf, count)) goto done;
                 }
             }
     }

@@ -53,6 +53,7 @@ cdef class Matrix:
 
     cdef int set_shape(self, int64_t n_docs, field_starts) except -1
     cdef int allocate(self, const uint32_t* df) except -1
+    cdef int measure_rows(self, const int64_t* row, const uint32_t* term, const uint32_t* count) except -1
     cdef int fill(self, const int64_t* row, const uint32_t* ids, const uint32_t* counts, void* cursors) except -1
     cdef int attach(self) except -1
     cdef int check_field(self, int64_t field) except -1

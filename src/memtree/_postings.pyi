@@ -9,7 +9,7 @@ M = TypeVar("M", bound="Matrix")
 class Matrix:
     n_fields: int
     @classmethod
-    def build(cls: type[M], indptr: Any, terms: Any, field_starts: Sequence[int]) -> M: ...
+    def build(cls: type[M], indptr: Any, terms: Any, field_starts: Sequence[int], counts: Any = None) -> M: ...
     @classmethod
     def from_csc(
         cls: type[M],

@@ -32,12 +32,12 @@ cdef extern from "_build.h":
         pass
     int mt_plan(mt_postings* p, const uint32_t* df, int64_t* indptr, int64_t* block) noexcept nogil
     int mt_count_rows(
-        int64_t n_docs, int64_t n_terms, const int64_t* row, const uint32_t* terms,
+        int64_t n_docs, int64_t n_terms, const int64_t* row, const uint32_t* terms, const uint32_t* counts,
         uint32_t* df, mt_cursor* cursors, int64_t* bad
     ) noexcept nogil
     int mt_fill_rows(
-        const mt_postings* p, const int64_t* row, const uint32_t* terms, uint8_t* ids, uint8_t* tf,
-        mt_cursor* cursors, mt_big_list* big
+        const mt_postings* p, const int64_t* row, const uint32_t* terms, const uint32_t* counts,
+        uint8_t* ids, uint8_t* tf, mt_cursor* cursors, mt_big_list* big
     ) noexcept nogil
     int mt_fill_columns(
         const mt_postings* p, const uint32_t* docs, const uint32_t* counts, uint8_t* ids, uint8_t* tf,
@@ -48,6 +48,7 @@ cdef int64_t LAYOUT = 1
 cdef int64_t N_META = 8
 cdef int64_t MAX_DOCS = (1 << 32) - (1 << 16)
 cdef int64_t MAX_TERMS = (1 << 32) - 1
+cdef int64_t MAX_LENGTH = (1 << 32) - 1
 cdef str REMEDY = "delete the file; it is rebuilt from its source"
 
 
@@ -134,7 +135,7 @@ cdef class Matrix:
     # ------------------------------------------------------------------ making
 
     @classmethod
-    def build(cls, const int64_t[::1] indptr, const uint32_t[::1] terms, field_starts):
+    def build(cls, const int64_t[::1] indptr, const uint32_t[::1] terms, field_starts, counts=None):
         """Count rows of term ids into postings (a counting sort, two passes, without the GIL).
 
         Parameters
@@ -145,20 +146,29 @@ cdef class Matrix:
             Term ids in any order; a repeat raises the term frequency.
         field_starts : sequence of int
             First column of each field, and the number of columns.
+        counts : uint32 buffer, as long as `terms`, optional
+            How often each of them counts, 0 and more; by default once.
         """
         cdef Matrix self = cls.__new__(cls)
         cdef int64_t n_docs = indptr.shape[0] - 1, i, bad = -1
         cdef const uint32_t* term = &terms[0] if terms.shape[0] else NULL
+        cdef const uint32_t[::1] given
+        cdef const uint32_t* count = NULL
         cdef const int64_t* row
         cdef uint32_t* df
         cdef mt_cursor* cursors
-        cdef uint32_t* length
         cdef int status
         if n_docs < 0 or indptr[0] != 0 or indptr[n_docs] != terms.shape[0]:
             raise ValueError("indptr must start with 0 and end with the number of terms")
         for i in range(n_docs):
             if indptr[i] > indptr[i + 1]:
                 raise ValueError(f"indptr falls at row {i}")
+        if counts is not None:
+            given = counts
+            if given.shape[0] != terms.shape[0]:
+                raise ValueError("terms and counts differ in length")
+            if given.shape[0]:
+                count = &given[0]
         self.set_shape(n_docs, field_starts)
         row = &indptr[0]
         df = <uint32_t*>calloc(self.p.n_terms + 1, sizeof(uint32_t))
@@ -168,25 +178,40 @@ cdef class Matrix:
                 raise MemoryError
             memtree_large_pages(cursors, <size_t>self.p.n_terms * sizeof(mt_cursor))
             with nogil:
-                status = mt_count_rows(n_docs, self.p.n_terms, row, term, df, cursors, &bad)
+                status = mt_count_rows(n_docs, self.p.n_terms, row, term, count, df, cursors, &bad)
             if status:
                 raise ValueError(f"term id {terms[bad]} is not below the number of columns, {self.p.n_terms}")
             self.allocate(df)
-            length = <uint32_t*><char*>PyByteArray_AS_STRING(self.parts["doc_len"])
-            with nogil:
-                memset(length, 0, <size_t>(n_docs * self.n_fields * 4))
-                if self.n_fields == 1:
-                    for i in range(n_docs):
-                        length[i] = <uint32_t>(row[i + 1] - row[i])
-                else:
-                    for i in range(n_docs):
-                        for bad in range(row[i], row[i + 1]):
-                            length[self.field_of(term[bad]) * n_docs + i] += 1
-            self.fill(row, term, NULL, cursors)
+            self.measure_rows(row, term, count)
+            self.fill(row, term, count, cursors)
         finally:
             free(df)
             free(cursors)
         return self
+
+    cdef int measure_rows(self, const int64_t* row, const uint32_t* term, const uint32_t* count) except -1:
+        """Write the lengths of the documents."""
+        cdef uint32_t* length = <uint32_t*><char*>PyByteArray_AS_STRING(self.parts["doc_len"])
+        cdef int64_t d, i, total, too_long = -1
+        with nogil:
+            memset(length, 0, <size_t>(self.n_fields * self.p.n_docs * 4))
+            for d in range(self.p.n_docs):
+                total = 0
+                if self.n_fields == 1 and not count:
+                    total = row[d + 1] - row[d]
+                    length[d] = <uint32_t>total
+                else:
+                    for i in range(row[d], row[d + 1]):
+                        total += count[i] if count else 1
+                        length[self.field_of(term[i]) * self.p.n_docs + d] += count[i] if count else 1
+                        if total > MAX_LENGTH:
+                            break
+                if total > MAX_LENGTH:
+                    too_long = d
+                    break
+        if too_long >= 0:
+            raise ValueError(f"document {too_long} is longer than 4,294,967,295 terms")
+        return 0
 
     @classmethod
     def from_csc(cls, indptr, indices, tf, int64_t n_docs, field_starts, doc_len=None):
@@ -245,7 +270,7 @@ cdef class Matrix:
                 field = self.field_of(t)
                 for i in range(starts[t], starts[t + 1]):
                     total = <int64_t>length[field * n_docs + docs[i]] + counts[i]
-                    if total > 0xFFFFFFFF:
+                    if total > MAX_LENGTH:
                         raise ValueError(f"document {docs[i]} is longer than 4,294,967,295 terms")
                     length[field * n_docs + docs[i]] = <uint32_t>total
         if docs.shape[0]:
@@ -291,7 +316,7 @@ cdef class Matrix:
         return 0
 
     cdef int fill(self, const int64_t* row, const uint32_t* ids, const uint32_t* counts, void* cursors) except -1:
-        """Write the postings of rows, or (without `row`) of ready columns."""
+        """Write the postings of rows (each entry counts once without `counts`), or without `row` of ready columns."""
         cdef mt_big_list big
         cdef int status
         cdef uint8_t* out_ids = <uint8_t*>PyByteArray_AS_STRING(self.parts["ids"])
@@ -302,7 +327,7 @@ cdef class Matrix:
                 # Also the padding of blocks is written, so that equal input gives equal files.
                 memset(out_ids, 0, <size_t>self.p.ids_size)
                 if row:
-                    status = mt_fill_rows(&self.p, row, ids, out_ids, out_tf, <mt_cursor*>cursors, &big)
+                    status = mt_fill_rows(&self.p, row, ids, counts, out_ids, out_tf, <mt_cursor*>cursors, &big)
                 else:
                     status = mt_fill_columns(&self.p, ids, counts, out_ids, out_tf, &big)
             if status:

@@ -7,6 +7,24 @@ import numpy as np
 from memtree.errors import IndexFileError
 
 
+def distinct(vocabulary, n: int) -> list:
+    """The tokens of a sequence, after a check.
+
+    Raises
+    ------
+    ValueError
+        They are not `n`, or one stands twice.
+    """
+    words = list(vocabulary)
+    if len(words) != n:
+        raise ValueError(f"vocabulary must have {n} different words, one a column, not {len(words)}")
+    if len(set(words)) != n:
+        place = {word: place for place, word in enumerate(words)}
+        twice = next(word for at, word in enumerate(words) if place[word] != at)
+        raise ValueError(f"vocabulary must have {n} different words, one a column, not {twice!r} twice")
+    return words
+
+
 def word_parts(words) -> dict[str, bytes]:
     """The sections of the tokens of an index, in the order of their ids.
 

@@ -14,9 +14,10 @@ from memtree._bm25 import Postings
 from memtree._filter import Filter
 from memtree._rows import indptr_of
 from memtree._segments import Generation, Segment
+from memtree._sparse import postings_of
 from memtree._streaming import write_index
 from memtree._token_ids import TokenIds
-from memtree._words import has_words, read_words, word_parts
+from memtree._words import distinct, has_words, read_words, word_parts
 from memtree.errors import IndexFileError
 
 KIND = "bm25"
@@ -106,32 +107,25 @@ class BM25:
         Parameters
         ----------
         counts : scipy sparse array or matrix, shape (n_docs, n_terms)
-            Whole numbers of 0 and more.
+            Whole numbers from 0 to 4,294,967,295, of any type; entries that stand several times are added up (those of
+            bool are not), so that rows of token ids with ones will do. It is read as it is, fastest if by rows (csr).
         vocabulary : sequence of str, optional
             Word of each column; without, a query consists of column numbers.
+
+        Raises
+        ------
+        TypeError
+            `counts` is no sparse matrix of numbers.
+        ValueError
+            An entry is no such number; `counts` is damaged; `vocabulary` has not a different word for each column.
         """
         self = cls(**params)
-        columns = counts.tocsc(copy=True)
-        columns.sum_duplicates()
-        columns.eliminate_zeros()
-        data = columns.data
-        if len(data) and (data.min() < 0 or data.max() > 0xFFFFFFFF or (data != np.floor(data)).any()):
-            raise ValueError("counts must be whole numbers of 0 and more")
+        postings = postings_of(counts)
+        self._words = None
         if vocabulary is not None:
-            self._words = {word: column for column, word in enumerate(vocabulary)}
-            if len(self._words) != columns.shape[1]:
-                raise ValueError(f"vocabulary must have {columns.shape[1]} different words")
-        else:
-            self._words = None
-        self._set_single(
-            Postings.from_csc(
-                columns.indptr.astype(np.int64),
-                columns.indices.astype(np.uint32),
-                data.astype(np.uint32),
-                columns.shape[0],
-                (0, columns.shape[1]),
-            )
-        )
+            words = distinct(vocabulary, postings.n_terms)
+            self._stored_words = lambda: {word: column for column, word in enumerate(words)}
+        self._set_single(postings)
         return self
 
     @classmethod
