@@ -77,10 +77,10 @@ static int mt_count_rows(int64_t n_docs, int64_t n_terms, const int64_t *row, co
                 *bad = i;
                 return -1;
             }
-            if (cursors[t].last != d + 1 && !(counts && !counts[i])) {
-                cursors[t].last = (uint32_t)(d + 1);
-                cursors[t].id_size++;
-            }
+            if (counts && !counts[i]) continue;
+            /* Here and below without a branch: whether a term repeats within its document would be guessed wrong. */
+            cursors[t].id_size += cursors[t].last != (uint32_t)(d + 1);
+            cursors[t].last = (uint32_t)(d + 1);
         }
     for (i = 0; i < n_terms; i++) df[i] = cursors[i].id_size;
     return 0;
@@ -222,24 +222,26 @@ static int mt_fill_rows(const mt_postings *p, const int64_t *row, const uint32_t
         if (end > p->n_docs) end = p->n_docs;
         for (d = w << MT_WINDOW_BITS; d < end; d++)
             for (i = row[d]; i < row[d + 1]; i++) {
-                uint32_t term = terms[i], count = counts ? counts[i] : 1;
+                uint32_t term = terms[i], count = counts ? counts[i] : 1, before;
                 mt_cursor *c = &cursors[term];
+                int is_new;
                 /* First the cursor; when it is there, the places it points to. */
                 const mt_cursor *soon = &cursors[terms[i + MT_AHEAD < n ? i + MT_AHEAD : i]];
                 MT_PREFETCH(&cursors[terms[i + 2 * MT_AHEAD < n ? i + 2 * MT_AHEAD : i]]);
                 MT_PREFETCH_FOR_WRITE(soon->id);
                 MT_PREFETCH_FOR_WRITE(soon->tf);
-                if (c->last != d + 1) {
-                    if (!count) continue;
-                    c->last = (uint32_t)(d + 1);
-                    mt_put_id(c->id, c->id_size, (uint32_t)d);
-                    c->id += c->id_size;
-                    *c->tf++ = 0;
-                } else if (c->tf[-1] == MT_BIG_TF) {
+                if (!count) continue;
+                is_new = c->last != (uint32_t)(d + 1);
+                c->last = (uint32_t)(d + 1);
+                c->id += is_new ? c->id_size : 0;
+                c->tf += is_new;
+                mt_put_id(c->id - c->id_size, c->id_size, (uint32_t)d);
+                before = is_new ? 0 : c->tf[-1];
+                if (MT_UNLIKELY(before == MT_BIG_TF)) {
                     big->tf[slot[term]] += count;
                     continue;
                 }
-                count += c->tf[-1];
+                count += before;
                 c->tf[-1] = (uint8_t)(count < MT_BIG_TF ? count : MT_BIG_TF);
                 if (MT_UNLIKELY(count >= MT_BIG_TF)) {
                     if (!slot && !(slot = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)p->n_terms))) goto done;
