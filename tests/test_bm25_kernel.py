@@ -16,6 +16,7 @@ from memtree._variants import METHODS
 from memtree.errors import IndexFileError
 
 WINDOW = 8192
+SPAN = 65536
 
 
 def build(docs, n_terms, field_starts=None):
@@ -96,7 +97,7 @@ def test_negative_weights_equal_the_oracle(docs, weights, k):
     same(postings.search([0, 1, 2], weights, k), oracle.search([0, 1, 2], weights, k))
 
 
-@pytest.mark.parametrize("n_docs", [1, 15, 16, 17, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW + 5])
+@pytest.mark.parametrize("n_docs", [1, 15, 16, 17, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW + 5, SPAN, SPAN + WINDOW + 1])
 def test_sizes_around_the_window(n_docs):
     docs = zipf_docs(n_docs, n_docs, 300)
     postings, oracle = build(docs, 300), Oracle(docs)
@@ -376,7 +377,8 @@ def narrowings(data, rng, n_docs):
 def test_pruned_equals_exhaustive_on_random_collections(data):
     """Topics that lie together, so that windows differ; frequent terms with rows; bars from far below to far above."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    n_docs, n_terms = data.draw(st.integers(2000, 4 * WINDOW)), data.draw(st.integers(2, 90))
+    n_docs = data.draw(st.integers(2000, 4 * WINDOW) | st.integers(SPAN - 1, 2 * SPAN + 2 * WINDOW))
+    n_terms = data.draw(st.integers(2, 90) | st.just(20_000))
     shape = data.draw(st.sampled_from([1.0, 2.0, 5.0]))
     lengths = rng.integers(0, data.draw(st.sampled_from([3, 12, 40])), n_docs)
     tokens = (n_terms * rng.random(lengths.sum()) ** shape).astype(np.uint32)

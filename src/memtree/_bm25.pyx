@@ -19,7 +19,7 @@ cdef extern from "Python.h":
 
 cdef extern from "_search.h":
     const float MT_COST_BITMAP, MT_COST_SEARCH
-    const int MT_WINDOW, MT_WINDOW_BITS, MT_PRUNED_TERMS, MT_RANKS, MT_ROW, MT_ROW_SHARE
+    const int MT_WINDOW, MT_WINDOW_BITS, MT_SPAN, MT_PRUNED_TERMS, MT_RANKS, MT_ROW, MT_ROW_SHARE
     int mt_path
 
     ctypedef struct mt_top:
@@ -29,6 +29,7 @@ cdef extern from "_search.h":
         const mt_postings* postings
         mt_term* terms
         int64_t n_terms
+        uint32_t span
         float base
         int may_be_weak, filtered
         const uint32_t* allowed
@@ -50,10 +51,9 @@ cdef extern from "_search.h":
     void mt_open_term(const mt_postings* p, int64_t term, mt_term* out) noexcept nogil
     void mt_fetch_term(const mt_postings* p, int64_t term) noexcept nogil
     void mt_fetch_list(const mt_term* t) noexcept nogil
+    void mt_fetch_levels(const mt_term* t) noexcept nogil
     void mt_seek(mt_term* t, int64_t window) noexcept nogil
-    float mt_contribution(
-        const mt_postings* p, const mt_term* t, int64_t window, uint32_t local
-    ) noexcept nogil
+    float mt_contribution(const mt_postings* p, const mt_term* t, uint32_t doc) noexcept nogil
     void mt_add_term(const mt_postings* p, mt_term* t, float* scores) noexcept nogil
     int mt_best_path() noexcept nogil
     mt_bounds* mt_measure_term(
@@ -70,9 +70,15 @@ cdef extern from "_atomic.h":
 cdef float WEAK = 1e-30
 # Up to this many terms, repeated ones are found by comparing all.
 cdef int64_t LINEAR = 32
-# Fewer postings a window than this, and so many more for each term, are scanned faster than bounds are compared.
-cdef int64_t ASK = 64
-cdef int64_t ASK_TERM = 20
+# A query with fewer postings a window than this looks at many windows at a time: without pruning, and with it, where
+# what is learned from one span serves the next.
+cdef int64_t SPARSE = 200
+cdef int64_t DENSE = 3000
+# What pruning costs for each span and for each term, in postings saved.
+cdef int64_t ASK_SPAN = 200
+cdef int64_t ASK_TERM = 300
+# In a collection larger than this, length codes are rarely in the caches: a posting saved counts three times.
+cdef int64_t CODES_NEAR = 1 << 18
 # Bytes a posting that the rows of all terms may take.
 cdef int64_t ROW_BUDGET = 3
 # Bounds are computed anew when the mean length has moved by more than this.
@@ -363,6 +369,7 @@ cdef class Postings(Variant):
         for i in range(query.n_terms):
             t = &query.terms[i]
             t.bounds = self.bounds.of_term(self, t)
+            mt_fetch_levels(t)
             if rank < MT_RANKS and not query.filtered:
                 query.floor = max(query.floor, t.coef * <float>(t.bounds.rank[rank] / self.shrunk))
         query.floor *= <float>(1.0 - 1e-6)
@@ -373,7 +380,7 @@ cdef class Postings(Variant):
         self, terms, weights, dict words, df, int64_t k, mt_query* query, mt_top* top
     ) except -1:
         """Complete a query and give it room for its hits; `k` is no more than the filter leaves."""
-        cdef int64_t i, reach = 0
+        cdef int64_t i, gain, cost, reach = 0
         query.postings = &self.p
         query.n_terms = self.read_query(terms, weights, words, df, query)
         for i in range(query.n_terms):
@@ -381,11 +388,16 @@ cdef class Postings(Variant):
             if not query.terms[i].coef / (1.0 + self.largest_k) > WEAK:
                 query.may_be_weak = 1
         top.k = min(k, reach)
+        gain = reach if self.p.n_docs <= CODES_NEAR else 3 * reach
+        cost = (self.p.n_docs + MT_SPAN - 1) // MT_SPAN * ASK_SPAN + query.n_terms * ASK_TERM
         if (
             self.pruning and 0 < query.n_terms <= MT_PRUNED_TERMS and not query.may_be_weak
-            and reach >= self.p.n_windows * (ASK + ASK_TERM * query.n_terms) and top.k * 8 <= reach
+            and gain >= cost and top.k * 8 <= reach
         ):
             self.bound_terms(query, top.k)
+        query.span = MT_SPAN if reach < self.p.n_windows * (DENSE if query.prune else SPARSE) else MT_WINDOW
+        for i in range(query.n_terms):
+            query.terms[i].span = query.span
         if top.k:
             top.hits = <uint64_t*>malloc(<size_t>mt_top_room(top.k) * sizeof(uint64_t))
             if not top.hits:
@@ -479,9 +491,7 @@ cdef class Postings(Variant):
         try:
             if self.read_query([term], None, None, None if df is None else [df], &query):
                 mt_seek(query.terms, doc >> MT_WINDOW_BITS)
-                found = mt_contribution(
-                    &self.p, query.terms, doc >> MT_WINDOW_BITS, <uint32_t>(doc & (MT_WINDOW - 1))
-                )
+                found = mt_contribution(&self.p, query.terms, <uint32_t>doc)
         finally:
             free(query.terms)
         return found

@@ -1,7 +1,8 @@
-/* What pruning knows of a term: how much it can add to a score, anywhere, in each window, and (frequent terms) to
+/* What pruning knows of a term: how much it can add to a score, anywhere, in each window, and to
  * each document.
  *
- * A row holds a level of 4 bits for each document, the least whose bound is not below the document's saturation; 0 if
+ * Each posting has a level of 8 bits, in proportion to its saturation and rounded up. A frequent term also has a row. A
+ * row holds a level of 4 bits for each document, the least whose bound is not below the document's saturation; 0 if
  * the document lacks the term. In a window's part, byte 64 g + i has document 128 g + i in its low half and
  * 128 g + 64 + i in its high half.
  */
@@ -12,6 +13,7 @@
 
 #define MT_RANKS 4
 #define MT_LEVELS 16
+#define MT_POSTING_LEVELS 255
 /* Bytes of a row, a window. */
 #define MT_ROW (MT_WINDOW / 2)
 /* A row takes no more than this many bytes a posting: the term is in one document of 20. */
@@ -24,6 +26,7 @@ struct mt_bounds {
     float most;           /* no less than the largest */
     float level[MT_LEVELS];
     uint8_t *row;       /* NULL: none */
+    uint8_t *levels;    /* of the postings */
     float window_most[]; /* largest saturation of each window; none for a rare term */
 };
 
@@ -31,6 +34,33 @@ static inline int mt_row_byte(uint32_t local) { return (int)((local >> 7 << 6) +
 
 static inline int mt_row_level(const uint8_t *row, uint32_t local) {
     return row[mt_row_byte(local)] >> (local >> 4 & 4) & 15;
+}
+
+/* What a level stands for in bytes, of which `step` is a 65,536th for level 1. */
+static inline uint32_t mt_level_step(uint8_t level, uint32_t step) { return 1 + (level * step >> 16); }
+
+static inline void mt_fetch_levels(const mt_term *t) {
+    int64_t i;
+    for (i = 0; i < t->df && i < MT_FETCHED; i += 64) mt_prefetch(t->bounds->levels + i);
+}
+
+static void mt_fill_levels(const mt_postings *p, mt_term *t, mt_bounds *b) {
+    const float unit = b->most / MT_POSTING_LEVELS;
+    int64_t w, i;
+    t->lo = t->hi = 0;
+    for (w = 0; w < p->n_windows; w += t->span >> MT_WINDOW_BITS) {
+        mt_seek(t, w);
+        for (i = t->lo; i < t->hi; i++) {
+            const uint64_t doc = ((uint64_t)w << MT_WINDOW_BITS) + mt_local_id(t, i);
+            float f;
+            int level;
+            if (doc >= (uint64_t)p->n_docs) continue;
+            f = mt_factor(p, t->norms, t->pos0 + i, (uint32_t)doc);
+            level = (int)(f / unit);
+            level += (float)level * unit < f;
+            b->levels[i] = (uint8_t)(level < MT_POSTING_LEVELS ? level : MT_POSTING_LEVELS);
+        }
+    }
 }
 
 static void mt_fill_row(const mt_postings *p, mt_term *t, mt_bounds *b) {
@@ -61,7 +91,7 @@ static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row
     static const int64_t RANKS[MT_RANKS] = {1, 10, 100, 1000};
     uint32_t counts[MT_STEPS];
     const size_t head = sizeof(mt_bounds) + sizeof(float) * (size_t)(t->ids16 ? p->n_windows : 0);
-    const size_t size = head + (with_row ? 64 + (size_t)p->n_windows * MT_ROW : 0);
+    const size_t row = with_row ? 64 + (size_t)p->n_windows * MT_ROW : 0, size = head + row + (size_t)t->df;
     mt_bounds *b = (mt_bounds *)calloc(1, size);
     int64_t w, i, seen = 0;
     int step, rank = 1;
@@ -82,6 +112,8 @@ static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row
         if (t->ids16) b->window_most[w] = most;
         if (most > b->most) b->most = most;
     }
+    b->levels = (uint8_t *)b + head + row;
+    if (b->most > 0.0f) mt_fill_levels(p, t, b);
     b->rank[0] = b->most / shrunk;
     for (step = MT_STEPS - 1; step >= 0 && rank < MT_RANKS; step--)
         for (seen += counts[step]; rank < MT_RANKS && seen >= RANKS[rank]; rank++)
@@ -95,7 +127,6 @@ static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row
     for (step = 0; step < MT_LEVELS; step++) b->level[step] *= grown;
     if (t->ids16)
         for (w = 0; w < p->n_windows; w++) b->window_most[w] *= grown;
-    t->lo = t->hi = 0;
     return b;
 }
 

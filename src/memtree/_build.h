@@ -164,7 +164,7 @@ static void mt_finish_window(const mt_block_parts *parts, int64_t window) {
     int64_t i;
     memset(bits, 0, MT_BITMAP);
     for (i = parts->offsets[window]; i < (int64_t)parts->offsets[window + 1]; i++)
-        bits[parts->ids16[i] >> 6] |= (uint64_t)1 << (parts->ids16[i] & 63);
+        bits[(parts->ids16[i] & (MT_WINDOW - 1)) >> 6] |= (uint64_t)1 << (parts->ids16[i] & 63);
     for (i = 0; i < MT_WORDS; i++) {
         rank[i] = before;
         before = (uint16_t)(before + mt_popcount(bits[i]));
@@ -185,7 +185,7 @@ static void mt_finish_bitmaps(const mt_postings *p, uint8_t *ids) {
 /* Write a document's id of 2 or 4 bytes, as two halves, the lower one last: if it is of 2 bytes, both go to the same
  * place. Without a branch, as terms come in any order and it would be guessed wrong. */
 static inline void mt_put_id(uint8_t *at, uint32_t size, uint32_t doc) {
-    uint16_t high = (uint16_t)(doc >> 16), low = (uint16_t)(doc & (size == 4 ? 0xFFFF : MT_WINDOW - 1));
+    uint16_t high = (uint16_t)(doc >> 16), low = (uint16_t)doc;
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     memcpy(at, &high, 2);
     memcpy(at + size - 2, &low, 2);
@@ -270,7 +270,7 @@ static int mt_fill_columns(const mt_postings *p, const uint32_t *docs, const uin
             if (parts.ids32)
                 parts.ids32[i] = docs[start + i];
             else
-                parts.ids16[i] = (uint16_t)(docs[start + i] & (MT_WINDOW - 1));
+                parts.ids16[i] = (uint16_t)docs[start + i];
             tf[start + i] = (uint8_t)(count < MT_BIG_TF ? count : MT_BIG_TF);
             if (count >= MT_BIG_TF && mt_big_append(big, start + i, count)) return -1;
         }

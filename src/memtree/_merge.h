@@ -47,7 +47,7 @@ static inline void mt_segment_next(mt_segment *s) {
             mt_seek(&s->term, s->window);
             s->at = s->term.lo - 1;
         }
-        row = s->term.ids32 ? s->term.ids32[s->at] : (s->window << MT_WINDOW_BITS) + s->term.ids16[s->at];
+        row = s->term.ids32 ? s->term.ids32[s->at] : (s->window << MT_WINDOW_BITS) + mt_local_id(&s->term, s->at);
         if (row >= s->p->n_docs || (s->gone && s->gone[row])) continue;
         doc = s->ids ? s->ids[row] : s->base + row;
         if (doc <= before) continue;
@@ -139,7 +139,7 @@ static int mt_merge_fill(const mt_postings *p, uint8_t *ids, uint8_t *tf, mt_seg
                     uint32_t count = mt_tf(s->p, s->term.pos0 + s->at);
                     if (parts.offsets) {
                         window = mt_merge_windows(&parts, window, s->doc >> MT_WINDOW_BITS, done);
-                        parts.ids16[done] = (uint16_t)(s->doc & (MT_WINDOW - 1));
+                        parts.ids16[done] = (uint16_t)s->doc;
                     } else {
                         parts.ids32[done] = (uint32_t)s->doc;
                     }

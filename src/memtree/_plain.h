@@ -1,6 +1,9 @@
-/* A query, and the scan of a window of 8,192 documents for it.
+/* A query, and the scan of a span of the collection for it.
  *
- * The query's terms are added in query order to accumulators that stay in the first-level cache, so that each score is
+ * A span is as many documents as are searched at a time: a window of 8,192, whose accumulators stay in the first-level
+ * cache, or eight of them if the query has few postings in each, as each term costs some time in each span.
+ *
+ * The query's terms are added in query order to the accumulators, so that each score is
  * the float32 sum in query order. A hit is a document that holds a query term, that the filter leaves, and whose
  * weight is above 0.
  */
@@ -13,15 +16,17 @@
 
 /* What steps take, measured in nanoseconds on one machine, with rows and lists not yet in the caches; only the ratios
  * matter. */
+#define MT_COST_SPARSE 3.3f  /* add a posting of a list with gaps to an accumulator, and look at that */
 #define MT_COST_POSTING 0.9f /* add a posting to an accumulator */
-#define MT_COST_BYTE 1.2f    /* the same to a byte */
+#define MT_COST_BYTE 1.5f    /* the same to a byte */
 #define MT_COST_HARVEST 0.6f /* look at the accumulator of a posting */
 #define MT_COST_CLEAR 0.4f   /* clear the accumulator of a posting */
-#define MT_COST_LEVEL 1.5f   /* look a document up in a row */
-#define MT_COST_BITMAP 4.0f  /* in a bitmap */
-#define MT_COST_SEARCH 10.0f /* in a list */
-#define MT_COST_SCORE 6.0f   /* the rest of scoring a document */
-#define MT_COST_CHOICE 15.0f /* think about a term in a window */
+#define MT_COST_WIPE 100.0f  /* clear the bytes of a window */
+#define MT_COST_LEVEL 3.0f   /* look a document up in a row */
+#define MT_COST_BITMAP 6.0f  /* in a bitmap */
+#define MT_COST_SEARCH 16.0f /* in a list */
+#define MT_COST_SCORE 2.0f   /* the rest of scoring a document */
+#define MT_COST_CHOICE 15.0f /* think about a term in a span */
 /* By path: look at all accumulators of a window; at all its bytes; add a row to them. */
 #ifdef MT_NEON
 static const float MT_COST_COLLECT[] = {1500.0f}, MT_COST_SIFT[] = {400.0f}, MT_COST_ROW[] = {350.0f};
@@ -36,6 +41,7 @@ typedef struct {
     const mt_postings *postings;
     mt_term *terms; /* in query order */
     int64_t n_terms;
+    uint32_t span;   /* documents searched at a time */
     float base;      /* score of a document with none of the terms, added last */
     int may_be_weak; /* a match may sum to 0 or less: marks are needed to know a match */
     /* The filter: ascending ids or a byte a document; weights, all 0 or more; how many documents of each window may be
@@ -54,7 +60,7 @@ typedef struct {
     float floor; /* at least k documents have a sum of this or more */
 } mt_query;
 
-/* One window, and its part of the filter; `n_left` is its size if there is none. */
+/* One span, the number of its first window, and its part of the filter; `n_left` is its size if there is none. */
 typedef struct {
     int64_t w;
     uint32_t doc0, limit;
@@ -62,17 +68,18 @@ typedef struct {
     const uint32_t *allowed;
     const uint8_t *passes;
     const float *weights;
-} mt_window;
+} mt_span;
 
-/* Working memory of one search, about 120 KB. All but ids, values and bytes is 0 between windows. */
+/* Working memory of one search, 900 KB, of which small spans use the first eighth. All but ids, values and bytes is 0
+ * between spans. */
 typedef struct {
-    float acc[MT_WINDOW];
-    float values[MT_WINDOW];
-    uint8_t sums[MT_WINDOW];
-    uint8_t bytes[MT_WINDOW];
-    uint16_t ids[MT_WINDOW];
-    uint8_t marks[MT_WINDOW];
-    uint8_t admitted[MT_WINDOW];
+    float acc[MT_SPAN];
+    float values[MT_SPAN];
+    uint8_t sums[MT_SPAN];
+    uint8_t bytes[MT_SPAN];
+    uint16_t ids[MT_SPAN + 1];
+    uint8_t marks[MT_SPAN];
+    uint8_t admitted[MT_SPAN];
 } mt_scratch;
 
 /* Least accumulator value that could still enter the top k; conservative when more is done to it afterwards. */
@@ -89,49 +96,51 @@ static float mt_least(const mt_query *q, const mt_top *top) {
     return worst > 1e-38f ? worst : 1e-38f;
 }
 
-/* Move on to the next window that the filter leaves something of; 0 if there is none. Starts with w = -1. */
-static int mt_next_window(const mt_query *q, mt_window *v) {
+/* Move on to the next span that the filter leaves something of; 0 if there is none. Starts with a span of zeros. */
+static int mt_next_span(const mt_query *q, mt_span *v) {
     const mt_postings *p = q->postings;
-    if (v->w < 0) v->allowed = q->allowed;
-    while (++v->w < p->n_windows) {
-        const int64_t doc0 = v->w << MT_WINDOW_BITS;
+    if (!v->limit) v->allowed = q->allowed;
+    for (;;) {
+        const int64_t doc0 = (int64_t)v->doc0 + v->limit;
+        int64_t w;
+        if (doc0 >= p->n_docs) return 0;
         if (q->allowed) v->allowed += v->n_left;
+        v->w = doc0 >> MT_WINDOW_BITS;
         v->doc0 = (uint32_t)doc0;
-        v->limit = p->n_docs - doc0 < MT_WINDOW ? (uint32_t)(p->n_docs - doc0) : MT_WINDOW;
+        v->limit = p->n_docs - doc0 < q->span ? (uint32_t)(p->n_docs - doc0) : q->span;
         v->n_left = v->limit;
         if (q->allowed)
             for (v->n_left = 0; v->allowed + v->n_left < q->allowed + q->n_allowed &&
                                 v->allowed[v->n_left] - v->doc0 < v->limit;)
                 v->n_left++;
         else if (q->left)
-            v->n_left = q->left[v->w];
+            for (v->n_left = 0, w = v->w; w << MT_WINDOW_BITS < doc0 + v->limit; w++) v->n_left += q->left[w];
         if (v->n_left == 0) continue;
         v->passes = q->passes ? q->passes + doc0 : NULL;
         v->weights = q->weights ? q->weights + doc0 : NULL;
         return 1;
     }
-    return 0;
 }
 
 /* Have ids that the filter leaves as bytes; mt_dismiss takes them back. */
-static void mt_admit(const mt_query *q, mt_window *v, mt_scratch *s) {
+static void mt_admit(const mt_query *q, mt_span *v, mt_scratch *s) {
     int64_t i;
     if (!q->allowed) return;
     for (i = 0; i < v->n_left; i++) s->admitted[v->allowed[i] - v->doc0] = 1;
     v->passes = s->admitted;
 }
 
-static void mt_dismiss(const mt_query *q, const mt_window *v, mt_scratch *s) {
+static void mt_dismiss(const mt_query *q, const mt_span *v, mt_scratch *s) {
     int64_t i;
     if (!q->allowed) return;
     for (i = 0; i < v->n_left; i++) s->admitted[v->allowed[i] - v->doc0] = 0;
 }
 
-static inline int mt_may_be_hit(const mt_window *v, uint32_t local) {
+static inline int mt_may_be_hit(const mt_span *v, uint32_t local) {
     return (!v->passes || v->passes[local]) && (!v->weights || v->weights[local] > 0.0f);
 }
 
-static inline void mt_offer_sum(const mt_query *q, const mt_window *v, uint32_t local, float sum, mt_top *top) {
+static inline void mt_offer_sum(const mt_query *q, const mt_span *v, uint32_t local, float sum, mt_top *top) {
     if (mt_may_be_hit(v, local)) {
         const float score = sum + q->base;
         mt_offer(top, v->weights ? score * v->weights[local] : score, v->doc0 + local);
@@ -156,26 +165,16 @@ static int mt_is_removed(const mt_query *q, uint32_t doc) {
     return at < q->n_removed && q->removed[at] == doc;
 }
 
-/* Whether to look `n` documents up in a term's postings of the window by scanning these. */
+/* Whether to look `n` documents up in a term's postings of the span by scanning these. */
 static inline int mt_by_scan(const mt_term *t, float n, float *cost) {
     const float scan = (float)(t->hi - t->lo) * (MT_COST_POSTING + MT_COST_CLEAR) + n, probe = n * t->probe;
     *cost += scan < probe ? scan : probe;
     return scan < probe;
 }
 
-static inline void mt_clear_run(const mt_term *t, uint32_t limit, float *acc, uint8_t *bytes) {
-    int64_t i;
-    for (i = t->lo; i < t->hi; i++) {
-        uint32_t local = mt_local_id(t, i);
-        if (local >= limit) continue;
-        if (acc) acc[local] = 0.0f;
-        if (bytes) bytes[local] = 0;
-    }
-}
-
-/* Score `n` documents `ids` of a window, in query order, into `values`; those with a term are marked if sums may be
+/* Score `n` documents `ids` of a span, in query order, into `values`; those with a term are marked if sums may be
  * weak. */
-static void mt_score_all(const mt_query *q, const mt_window *v, int64_t n, mt_scratch *s) {
+static void mt_score_all(const mt_query *q, const mt_span *v, int64_t n, mt_scratch *s) {
     int64_t i, j;
     memset(s->values, 0, sizeof(float) * (size_t)n);
     for (j = 0; j < q->n_terms; j++) {
@@ -187,14 +186,14 @@ static void mt_score_all(const mt_query *q, const mt_window *v, int64_t n, mt_sc
             mt_scan(q->postings, t, v->doc0, v->limit, s->acc);
             if (q->may_be_weak) mt_mark(t, v->limit, s->marks);
             for (i = 0; i < n; i++) s->values[i] += s->acc[s->ids[i]];
-            mt_clear_run(t, v->limit, s->acc, NULL);
+            mt_clear_sums(t, v->limit, s->acc);
             continue;
         }
         for (i = 0; i < n; i++) {
             const uint32_t local = s->ids[i];
             int64_t at;
             if (row && !mt_row_level(row, local)) continue;
-            at = mt_probe(t, v->w, local);
+            at = mt_probe(t, v->doc0 + local);
             if (at < 0) continue;
             s->values[i] += t->coef * mt_factor(q->postings, t->norms, t->pos0 + at, v->doc0 + local);
             if (q->may_be_weak) s->marks[local] = 1;
@@ -202,8 +201,8 @@ static void mt_score_all(const mt_query *q, const mt_window *v, int64_t n, mt_sc
     }
 }
 
-/* List the documents of a window that the filter leaves; returns how many. */
-static int64_t mt_list_window(const mt_query *q, const mt_window *v, mt_scratch *s) {
+/* List the documents of a span that the filter leaves; returns how many. */
+static int64_t mt_list_span(const mt_query *q, const mt_span *v, mt_scratch *s) {
     uint32_t at, local;
     int64_t n = 0;
     if (q->allowed) {
@@ -222,12 +221,12 @@ static int64_t mt_list_window(const mt_query *q, const mt_window *v, mt_scratch 
 }
 
 /* Its cost. */
-static float mt_cost_list(const mt_query *q, const mt_window *v) {
+static float mt_cost_list(const mt_query *q, const mt_span *v) {
     return (float)v->n_left + (q->allowed ? 0.0f : 0.1f * (float)v->limit);
 }
 
-/* Score documents `ids` of a window and keep what is good enough. */
-static void mt_offer_all(const mt_query *q, const mt_window *v, int64_t n, mt_scratch *s, mt_top *top) {
+/* Score documents `ids` of a span and keep what is good enough. */
+static void mt_offer_all(const mt_query *q, const mt_span *v, int64_t n, mt_scratch *s, mt_top *top) {
     int64_t i, j;
     mt_score_all(q, v, n, s);
     for (i = 0; i < n; i++) {
@@ -237,19 +236,19 @@ static void mt_offer_all(const mt_query *q, const mt_window *v, int64_t n, mt_sc
         mt_offer_sum(q, v, local, s->values[i], top);
     }
     if (q->may_be_weak)
-        for (j = 0; j < q->n_terms; j++) mt_clear_run(&q->terms[j], v->limit, NULL, s->marks);
+        for (j = 0; j < q->n_terms; j++) mt_clear_bytes(&q->terms[j], v->limit, s->marks);
 }
 
 /* Whether to score the documents that the filter leaves one by one instead of a scan. */
-static int mt_few_left(const mt_query *q, const mt_window *v, int64_t total) {
+static int mt_few_left(const mt_query *q, const mt_span *v, int64_t total) {
     float cost = mt_cost_list(q, v) + (float)v->n_left * MT_COST_SCORE;
     int64_t j;
     for (j = 0; j < q->n_terms; j++) mt_by_scan(&q->terms[j], (float)v->n_left, &cost);
     return cost < (float)total * (MT_COST_POSTING + MT_COST_HARVEST);
 }
 
-/* Scan all terms, which hold `total` postings in the window, in query order, and keep what is good enough. */
-static void mt_plain_window(const mt_query *q, mt_window *v, int64_t total, mt_scratch *s, mt_top *top) {
+/* Scan all terms, which hold `total` postings in the span, in query order, and keep what is good enough. */
+static void mt_plain_span(const mt_query *q, mt_span *v, int64_t total, mt_scratch *s, mt_top *top) {
     const uint32_t limit = v->limit;
     float least;
     int64_t i, j;

@@ -8,7 +8,7 @@
  *   from windowed_min on    u32 offsets[n_windows + 1]     where each window of 8,192 documents starts in the list
  *                           (pad to 8)
  *                           if df >= bitmap_min: per window u64 bits[128], u16 rank[128]   for O(1) probes
- *                           u16 ids[df]                    within the window
+ *                           u16 ids[df]                    the low 16 bits
  *
  * so that a posting of a frequent term takes 3 bytes. The arrays may be a mapped file that anyone could have written:
  * nothing here trusts an offset or an id. A block that can't be right makes the term empty; offsets are clamped; an id
@@ -25,6 +25,8 @@
 #define MT_WINDOW_BITS 13
 #define MT_WINDOW (1 << MT_WINDOW_BITS)
 #define MT_WORDS (MT_WINDOW / 64)
+/* Most documents that are searched at a time, eight windows: 16 bits tell them apart. */
+#define MT_SPAN (1 << 16)
 /* Bytes of one window's bitmap: bits, then the number of postings before each word. */
 #define MT_BITMAP (MT_WORDS * (8 + 2))
 #define MT_BIG_TF 255
@@ -89,12 +91,15 @@ typedef struct {
     int64_t pos0; /* position of the first posting in the whole tf array */
     int64_t df;
     int64_t term;
-    int64_t lo, hi; /* postings of the current window */
-    float coef;     /* weight * idf */
+    int64_t n_windows; /* of the collection */
+    uint32_t span;     /* documents searched at a time */
+    int64_t lo, hi;    /* postings of the current span */
+    float coef;        /* weight * idf */
     const mt_bounds *bounds; /* with pruning */
-    float cap;               /* most that it can add in the current window */
+    float cap;               /* most that it can add in the current span */
     float probe;             /* cost of looking a document up */
     int row_number;          /* its place among terms with rows */
+    uint32_t step;           /* what a level stands for in bytes, times 65,536 */
 } mt_term;
 
 static inline int64_t mt_windows(int64_t n_docs) { return (n_docs + MT_WINDOW - 1) >> MT_WINDOW_BITS; }
@@ -128,6 +133,8 @@ static inline void mt_open_term(const mt_postings *p, int64_t term, mt_term *out
     if (df == 0 || df > p->n_docs || mt_block_size(p, df) > room) return;
     at = p->ids + first;
     out->df = df;
+    out->n_windows = p->n_windows;
+    out->span = MT_WINDOW;
     out->pos0 = start;
     out->tf = p->tf + start;
     if (df < p->windowed_min) {
@@ -159,27 +166,32 @@ static inline void mt_fetch_list(const mt_term *t) {
     for (i = 0; i < n; i += 64) mt_prefetch(t->tf + i);
 }
 
-/* Set lo, hi to the postings of a window. Windows are asked for in ascending order, the same one again or not. */
+/* Where the postings of windows [window, end) lie in a windowed list. */
+static inline void mt_find_windows(const mt_term *t, int64_t window, int64_t end, int64_t *lo, int64_t *hi) {
+    *lo = t->offsets[window];
+    *hi = t->offsets[end < t->n_windows ? end : t->n_windows];
+    if (*hi > t->df) *hi = t->df;
+    if (*lo > *hi) *lo = *hi;
+}
+
+/* Set lo, hi to the postings of the span that starts with a window. Spans are asked for in ascending order, the same
+ * one again or not. */
 static inline void mt_seek(mt_term *t, int64_t window) {
     if (t->ids32) {
-        uint64_t first = (uint64_t)window << MT_WINDOW_BITS, last = first + MT_WINDOW;
+        uint64_t first = (uint64_t)window << MT_WINDOW_BITS, last = first + t->span;
         int64_t i = t->lo;
         while (i < t->df && t->ids32[i] < first) i++;
         t->lo = i;
         while (i < t->df && t->ids32[i] < last && t->ids32[i] >= first) i++;
         t->hi = i;
     } else if (t->df) {
-        int64_t lo = t->offsets[window], hi = t->offsets[window + 1];
-        if (hi > t->df) hi = t->df;
-        if (lo > hi) lo = hi;
-        t->lo = lo;
-        t->hi = hi;
+        mt_find_windows(t, window, window + (t->span >> MT_WINDOW_BITS), &t->lo, &t->hi);
     }
 }
 
-/* Id within the window of posting i, which lies in [lo, hi). Always below MT_WINDOW for a rare term; else unchecked. */
+/* Id within the span of posting i, which lies in [lo, hi); below the size of the span. */
 static inline uint32_t mt_local_id(const mt_term *t, int64_t i) {
-    return t->ids32 ? t->ids32[i] & (MT_WINDOW - 1) : t->ids16[i];
+    return (t->ids32 ? t->ids32[i] : t->ids16[i]) & (t->span - 1);
 }
 
 /* The frequency behind the byte 255: found by its position, 255 if the list lacks it. */
@@ -223,37 +235,39 @@ static inline float mt_factor(const mt_postings *p, const mt_norms *n, int64_t p
     return n->factor[code * MT_TABLE_TF + tf];
 }
 
-/* Index of the posting of a document in the term's list, or -1; (lo, hi) are those of the document's window. */
-static inline int64_t mt_probe(const mt_term *t, int64_t window, uint32_t local) {
-    int64_t lo = t->lo, hi = t->hi;
+/* Index of the posting of a document in the term's list, or -1; (lo, hi) are those of the document's span. */
+static inline int64_t mt_probe(const mt_term *t, uint32_t doc) {
+    int64_t lo = t->lo, hi = t->hi, n;
+    if (t->ids32) {
+        const uint32_t *at = t->ids32 + lo;
+        for (n = hi - lo; n > 1; n -= n / 2) at += at[n / 2 - 1] < doc ? n / 2 : 0;
+        lo = at - t->ids32;
+        lo += n > 0 && *at < doc;
+        return lo < hi && t->ids32[lo] == doc ? lo : -1;
+    }
+    if (!t->df) return -1;
+    mt_find_windows(t, doc >> MT_WINDOW_BITS, (doc >> MT_WINDOW_BITS) + 1, &lo, &hi);
     if (t->bitmaps) {
-        const uint8_t *at = t->bitmaps + window * MT_BITMAP;
-        uint64_t word = ((const uint64_t *)at)[local >> 6], bit = (uint64_t)1 << (local & 63);
+        const uint8_t *at = t->bitmaps + (int64_t)(doc >> MT_WINDOW_BITS) * MT_BITMAP;
+        const uint32_t place = doc & (MT_WINDOW - 1);
+        uint64_t word = ((const uint64_t *)at)[place >> 6], bit = (uint64_t)1 << (place & 63);
         if (!(word & bit)) return -1;
-        lo += ((const uint16_t *)(at + MT_WORDS * 8))[local >> 6] + mt_popcount(word & (bit - 1));
+        lo += ((const uint16_t *)(at + MT_WORDS * 8))[place >> 6] + mt_popcount(word & (bit - 1));
         return lo < hi ? lo : -1;
-    }
-    if (t->ids16) {
-        /* A step is a conditional move: half of the branches would be mispredicted. */
-        const uint16_t *at = t->ids16 + lo;
-        while (hi - lo > 1) {
-            int64_t half = (hi - lo) / 2;
-            at += at[half - 1] < local ? half : 0;
-            hi -= half;
-        }
-        lo = at - t->ids16;
-        lo += lo < t->hi && *at < local;
     } else {
-        while (lo < hi && mt_local_id(t, lo) < local) lo++;
+        const uint16_t *at = t->ids16 + lo, id = (uint16_t)doc;
+        /* A step is a conditional move: half of the branches would be mispredicted. */
+        for (n = hi - lo; n > 1; n -= n / 2) at += at[n / 2 - 1] < id ? n / 2 : 0;
+        lo = at - t->ids16;
+        lo += n > 0 && *at < id;
+        return lo < hi && t->ids16[lo] == id ? lo : -1;
     }
-    return lo < t->hi && mt_local_id(t, lo) == local ? lo : -1;
 }
 
 /* Contribution of one term to one document, 0 if the document lacks it. */
-static inline float mt_contribution(const mt_postings *p, const mt_term *t, int64_t window, uint32_t local) {
-    int64_t at = mt_probe(t, window, local);
-    if (at < 0) return 0.0f;
-    return t->coef * mt_factor(p, t->norms, t->pos0 + at, (uint32_t)(window << MT_WINDOW_BITS) + local);
+static inline float mt_contribution(const mt_postings *p, const mt_term *t, uint32_t doc) {
+    int64_t at = mt_probe(t, doc);
+    return at < 0 ? 0.0f : t->coef * mt_factor(p, t->norms, t->pos0 + at, doc);
 }
 
 #endif

@@ -26,6 +26,7 @@ cdef extern from "_postings.h":
         const mt_norms* norms
         const uint16_t* ids16
         int64_t term, df, lo, hi, pos0
+        uint32_t span
         const uint8_t* bitmaps
         float coef, probe
         const mt_bounds* bounds

@@ -16,7 +16,7 @@ cdef extern from "_postings.h":
     const int MT_WINDOW, MT_WINDOW_BITS, MT_NO_CODE
     void mt_open_term(const mt_postings* p, int64_t term, mt_term* out) noexcept nogil
     void mt_seek(mt_term* t, int64_t window) noexcept nogil
-    int64_t mt_probe(const mt_term* t, int64_t window, uint32_t local) noexcept nogil
+    int64_t mt_probe(const mt_term* t, uint32_t doc) noexcept nogil
     uint32_t mt_local_id(const mt_term* t, int64_t i) noexcept nogil
     uint32_t mt_tf(const mt_postings* p, int64_t position) noexcept nogil
 
@@ -44,7 +44,7 @@ cdef extern from "_build.h":
         mt_big_list* big
     ) noexcept nogil
 
-cdef int64_t LAYOUT = 1
+cdef int64_t LAYOUT = 2
 cdef int64_t N_META = 8
 cdef int64_t MAX_DOCS = (1 << 32) - (1 << 16)
 cdef int64_t MAX_TERMS = (1 << 32) - 1
@@ -492,7 +492,7 @@ cdef class Matrix:
         if not opened.df:
             return False
         mt_seek(&opened, doc >> MT_WINDOW_BITS)
-        return mt_probe(&opened, doc >> MT_WINDOW_BITS, <uint32_t>(doc & (MT_WINDOW - 1))) >= 0
+        return mt_probe(&opened, <uint32_t>doc) >= 0
 
     cdef int64_t field_of(self, int64_t term) noexcept nogil:
         cdef int64_t field = 0
@@ -509,7 +509,7 @@ cdef class Matrix:
             for i in range(docs.shape[0]):
                 if docs[i] < self.p.n_docs:
                     mt_seek(&opened, docs[i] >> MT_WINDOW_BITS)
-                    found += mt_probe(&opened, docs[i] >> MT_WINDOW_BITS, docs[i] & (MT_WINDOW - 1)) >= 0
+                    found += mt_probe(&opened, docs[i]) >= 0
         return found
 
     def to_csc(self):

@@ -2,8 +2,8 @@
  *
  * The terms that together can't lift a document to the bar need no scan of their own (MaxScore: Turtle and Flood,
  * "Query evaluation: strategies and optimizations", 1995). What the others add is summed up for all documents of the
- * window in bytes that are rounded up and saturate: from the postings of a rare term, from the row of levels of a
- * frequent one (64 look-ups in one instruction, as in product quantisation: Andre, Kermarrec and Le Scouarnec, "Cache
+ * span in bytes that are rounded up and saturate: from the levels of a list's postings, or from the row of levels of
+ * a frequent term (64 look-ups in one instruction, as in product quantisation: Andre, Kermarrec and Le Scouarnec, "Cache
  * locality is not enough", 2015). Only documents whose bytes reach the bar are scored, exactly, in query order.
  */
 #ifndef MEMTREE_PRUNE_H
@@ -16,37 +16,37 @@
 /* The bar in units of the bytes when their scale is chosen; chosen anew when the bar has grown beyond a byte. */
 #define MT_BAR_UNITS 200
 
-/* Most windows in a row that are scanned because the scan was cheaper before. */
+/* Most spans in a row that are scanned because the scan was cheaper before. */
 #define MT_MOST_WAIT 8
 #define MT_LEAST_EXCESS 1.5f
-/* How much cheaper than a scan anything else must seem. */
-#define MT_DOUBT 1.5f
-
-/* How a window is searched. */
+/* How a span is searched. */
 typedef enum { MT_SCAN_ALL, MT_EACH, MT_BY_ROWS, MT_BY_POSTINGS } mt_plan;
 
-/* What a pruned search remembers from window to window. */
+/* What a pruned search remembers from span to span. */
 typedef struct {
     int order[MT_PRUNED_TERMS]; /* terms by ascending cap */
     int with_row[MT_PRUNED_TERMS], n_rows;
     uint8_t luts[MT_PRUNED_TERMS * MT_LEVELS]; /* a level's value in bytes, for each term with a row */
     float scale;                               /* of the bytes; 0: not yet chosen */
-    /* The present window: the first `n_rest` terms together can add `rest`, less than the bar. Postings of all terms,
+    /* The present span: the first `n_rest` terms together can add `rest`, less than the bar. Postings of all terms,
      * of the others, and of those without a row. */
     int n_rest;
     float rest;
     int64_t total, essential, listed;
-    /* What late windows came to: documents to score, in units of those expected, as the k best of w windows alike lie
-     * evenly in them, and so k / w of the best of w + 1 lie in the next; documents to complete, a posting scanned. */
-    float excess, touched;
-    int64_t seen;      /* documents left in the windows before */
-    int scanned, wait; /* how often in a row the scan was cheaper; windows to scan without asking */
+    /* Documents that the others make possible, as guessed; how many they were, a guess. */
+    float guess, touched;
+    /* What late spans came to: documents to score, in units of those expected, as the k best of w spans alike lie
+     * evenly in them, and so k / w of the best of w + 1 lie in the next. */
+    float excess;
+    int64_t seen;      /* documents left in the spans before */
+    int scanned, wait; /* how often in a row the scan was cheaper; spans to scan without asking */
 } mt_pruner;
 
 static void mt_prune_start(const mt_query *q, mt_pruner *pr) {
     int i;
     memset(pr, 0, sizeof(*pr));
     pr->excess = MT_LEAST_EXCESS;
+    pr->touched = 1.0f;
     for (i = 0; i < q->n_terms; i++) {
         mt_term *t = &q->terms[i];
         pr->order[i] = i;
@@ -70,8 +70,12 @@ static inline int mt_without(int least, float left) {
 static int mt_set_scale(const mt_query *q, mt_pruner *pr, float bar) {
     int i, level;
     pr->scale = MT_BAR_UNITS / bar;
-    for (i = 0; i < q->n_terms; i++)
-        if (!(q->terms[i].coef * pr->scale < 1e9f)) return 0;
+    for (i = 0; i < q->n_terms; i++) {
+        mt_term *t = &q->terms[i];
+        const float step = t->coef * q->slack * pr->scale * t->bounds->most / MT_POSTING_LEVELS * 65536.0f;
+        /* Beyond this, level 1 is more than a byte holds. */
+        t->step = step < 16e6f ? 1 + (uint32_t)(step * (1.0f + 1e-6f)) : 1 << 24;
+    }
     for (i = 0; i < pr->n_rows; i++) {
         const mt_term *t = &q->terms[pr->with_row[i]];
         uint8_t *lut = pr->luts + i * MT_LEVELS;
@@ -83,7 +87,7 @@ static int mt_set_scale(const mt_query *q, mt_pruner *pr, float bar) {
 }
 
 /* Look the candidates up in the row of a term, in bytes. */
-static void mt_add_levels(const mt_query *q, const mt_pruner *pr, const mt_window *v, int r, int64_t n, mt_scratch *s) {
+static void mt_add_levels(const mt_query *q, const mt_pruner *pr, const mt_span *v, int r, int64_t n, mt_scratch *s) {
     const uint8_t *row = q->terms[pr->with_row[r]].bounds->row + v->w * MT_ROW, *lut = pr->luts + r * MT_LEVELS;
     int64_t i;
     for (i = 0; i < n; i++) {
@@ -93,24 +97,28 @@ static void mt_add_levels(const mt_query *q, const mt_pruner *pr, const mt_windo
 }
 
 /* The same in its postings. */
-static void mt_add_postings(const mt_query *q, const mt_pruner *pr, const mt_window *v, const mt_term *t, int64_t n,
-                            mt_scratch *s) {
+static void mt_add_postings(const mt_span *v, const mt_term *t, int64_t n, mt_scratch *s) {
     float cost = 0.0f;
     const int scan = mt_by_scan(t, (float)n, &cost);
     int64_t i;
-    if (scan) mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
+    if (scan) mt_scan_bytes(t, v->limit, s->sums);
     for (i = 0; i < n; i++) {
         const uint32_t local = s->ids[i];
-        int sum = s->bytes[i];
-        sum += scan ? s->sums[local] : (int)mt_in_bytes(pr->scale * mt_contribution(q->postings, t, v->w, local));
+        uint32_t sum = s->bytes[i];
+        if (scan) {
+            sum += s->sums[local];
+        } else {
+            const int64_t at = mt_probe(t, v->doc0 + local);
+            if (at >= 0) sum += mt_level_step(t->bounds->levels[at], t->step);
+        }
         s->bytes[i] = (uint8_t)(sum < 255 ? sum : 255);
     }
-    if (scan) mt_clear_run(t, v->limit, NULL, s->sums);
+    if (scan) mt_clear_bytes(t, v->limit, s->sums);
 }
 
 /* Drop candidates that the rest can't lift to `least`: look them up in the rows and in the lists, strongest first.
  * Returns how many remain. */
-static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_window *v, int rows_first, int least,
+static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_span *v, int rows_first, int least,
                            int64_t n, mt_scratch *s) {
     float left = pr->rest; /* what terms not yet looked up may add */
     int64_t i, kept;
@@ -123,7 +131,7 @@ static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_wind
             if (t->bounds->row)
                 mt_add_levels(q, pr, v, t->row_number, n, s);
             else
-                mt_add_postings(q, pr, v, t, n, s);
+                mt_add_postings(v, t, n, s);
             left -= t->cap;
             bar = mt_without(least, left * pr->scale);
             for (i = kept = 0; i < n; i++) {
@@ -137,7 +145,7 @@ static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_wind
 }
 
 /* Drop candidates that are no hits by the filter or by removal. */
-static int64_t mt_narrow(const mt_query *q, mt_window *v, int64_t n, mt_scratch *s) {
+static int64_t mt_narrow(const mt_query *q, mt_span *v, int64_t n, mt_scratch *s) {
     int64_t i, kept = 0;
     if (!n || (!q->filtered && !q->n_removed)) return n;
     mt_admit(q, v, s);
@@ -151,22 +159,25 @@ static int64_t mt_narrow(const mt_query *q, mt_window *v, int64_t n, mt_scratch 
     return kept;
 }
 
-/* Order the terms by what they can add in the window, and part off the rest; then `n_rest` is set. */
+/* Order the terms by what they can add in the span, and part off the rest; then `n_rest` is set. */
 static void mt_part_terms(const mt_query *q, mt_pruner *pr, int64_t w, float bar) {
     float reach = 0.0f;
+    int64_t i;
     int j, r;
     for (j = 0; j < q->n_terms; j++) {
         const int term = pr->order[j];
         mt_term *t = &q->terms[term];
         float most;
         if (t->ids16) {
-            most = t->bounds->window_most[w];
+            const int64_t end = w + (t->span >> MT_WINDOW_BITS);
+            for (most = 0.0f, i = w; i < end && i < t->n_windows; i++)
+                most = t->bounds->window_most[i] > most ? t->bounds->window_most[i] : most;
         } else {
             mt_seek(t, w);
             most = t->lo == t->hi ? 0.0f : t->bounds->most;
         }
         t->cap = t->coef * most * q->slack;
-        /* The order of the window before is nearly right. */
+        /* The order of the span before is nearly right. */
         for (r = j; r > 0 && q->terms[pr->order[r - 1]].cap > t->cap; r--) pr->order[r] = pr->order[r - 1];
         pr->order[r] = term;
     }
@@ -180,40 +191,71 @@ static void mt_part_terms(const mt_query *q, mt_pruner *pr, int64_t w, float bar
     }
 }
 
-/* Bring the terms to the window and count their postings. */
+/* Bring the terms to the span and count their postings. */
 static void mt_seek_terms(const mt_query *q, mt_pruner *pr, int64_t w) {
     int j;
-    pr->total = pr->essential = pr->listed = 0;
+    pr->total = pr->listed = 0;
     for (j = 0; j < q->n_terms; j++) {
         mt_term *t = &q->terms[pr->order[j]];
         if (t->ids16) mt_seek(t, w);
         pr->total += t->hi - t->lo;
-        if (j >= pr->n_rest) pr->essential += t->hi - t->lo;
         if (!t->bounds->row) pr->listed += t->hi - t->lo;
     }
 }
 
-/* The cheapest way to find the window's best, when `due` documents of it are expected among them. */
-static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_window *v, float due) {
+/* Whether to clear the bytes of so many postings one by one, in a span of so many windows. */
+static inline int mt_clears_each(int64_t n, float share) { return (float)n * MT_COST_CLEAR < share * MT_COST_WIPE; }
+
+/* Choose the rest, no more than the present one: the more terms it has, the fewer postings are scanned, but the more
+ * of them belong to documents that the rest makes possible. Returns the cost of a search by postings before scores. */
+static float mt_choose_rest(const mt_query *q, mt_pruner *pr, float bar, float share) {
+    float least = 0.0f, rest = 0.0f;
+    int r, j, most = pr->n_rest;
+    for (r = 0; r <= most; r++) {
+        float cost, guess = 0.0f, left;
+        int64_t essential = 0;
+        if (r > 0) rest += q->terms[pr->order[r - 1]].cap;
+        for (j = r; j < q->n_terms; j++) {
+            const mt_term *t = &q->terms[pr->order[j]];
+            const float n = (float)(t->hi - t->lo);
+            const int enough = !(t->cap * 1.01f + rest < bar);
+            guess += enough ? n : 0.02f * n;
+            essential += t->hi - t->lo;
+        }
+        cost = (float)essential * MT_COST_BYTE;
+        cost += mt_clears_each(essential, share) ? (float)essential * MT_COST_CLEAR : share * MT_COST_WIPE;
+        left = pr->touched * guess;
+        /* Many are dropped after the strongest terms of the rest. */
+        for (j = r - 1; j >= 0; j--, left *= 0.5f) mt_by_scan(&q->terms[pr->order[j]], left, &cost);
+        if (r == 0 || cost < least) {
+            least = cost;
+            pr->n_rest = r;
+            pr->rest = rest;
+            pr->essential = essential;
+            pr->guess = guess;
+        }
+    }
+    return least;
+}
+
+/* The cheapest way to find the span's best, when `due` documents of it are expected among them. */
+static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_span *v, float bar, float due) {
     const int64_t limit = v->limit;
     const float share = (float)limit / MT_WINDOW, expected = pr->excess * due;
     const float found = expected * (float)limit / (float)v->n_left; /* by a search that does not ask the filter */
-    const float total = (float)pr->total, essential = (float)pr->essential, listed = (float)pr->listed;
+    const float total = (float)pr->total, listed = (float)pr->listed;
     float scan, each, by_rows, by_postings;
     int j;
-    scan = total * MT_COST_POSTING +
-           (pr->total < limit / 8 ? total * MT_COST_HARVEST : share * MT_COST_COLLECT[mt_path]);
+    scan = pr->total < limit / 8 ? total * MT_COST_SPARSE : total * MT_COST_POSTING + share * MT_COST_COLLECT[mt_path];
     by_rows = listed * MT_COST_BYTE + share * (MT_COST_SIFT[mt_path] + (float)pr->n_rows * MT_COST_ROW[mt_path]) +
               expected * MT_COST_SCORE + found * MT_COST_LEVEL;
-    by_postings = essential * MT_COST_BYTE + expected * MT_COST_SCORE + found * MT_COST_LEVEL +
-                  (pr->essential < limit / 128 ? essential * MT_COST_HARVEST : share * MT_COST_SIFT[mt_path]);
+    by_postings = mt_choose_rest(q, pr, bar, share) + expected * MT_COST_SCORE + found * MT_COST_LEVEL;
     for (j = 0; j < q->n_terms; j++) {
         const mt_term *t = &q->terms[pr->order[j]];
         mt_by_scan(t, expected, &by_rows);
         mt_by_scan(t, expected, &by_postings);
-        if (j < pr->n_rest) mt_by_scan(t, pr->touched * essential, &by_postings);
     }
-    pr->touched *= 0.9f;
+    { static int force=-1; if(force<0) force=getenv("FORCE")?atoi(getenv("FORCE")):0; if(force==1) return MT_BY_POSTINGS; if(force==2) return pr->n_rows?MT_BY_ROWS:MT_BY_POSTINGS;}
     if (q->filtered) {
         float left = (float)v->n_left;
         each = mt_cost_list(q, v) + expected * MT_COST_SCORE;
@@ -221,9 +263,6 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_window *v, f
         for (j = (int)q->n_terms - 1; j >= 0; j--, left *= 0.5f) mt_by_scan(&q->terms[pr->order[j]], left, &each);
         if (each < scan && each < by_postings && (!pr->n_rows || each < by_rows)) return MT_EACH;
     }
-    /* A scan is surer, and what it reads next is fetched ahead. */
-    by_postings *= MT_DOUBT;
-    by_rows *= MT_DOUBT;
     if (scan < by_postings && (!pr->n_rows || scan < by_rows)) {
         pr->excess = MT_LEAST_EXCESS + 0.9f * (pr->excess - MT_LEAST_EXCESS);
         if (pr->scanned < MT_MOST_WAIT && scan < 10.0f * (float)q->n_terms * MT_COST_CHOICE) pr->scanned++;
@@ -235,14 +274,13 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_window *v, f
 }
 
 /* Candidates: documents whose bytes, over all terms, reach `least`; returns how many. */
-static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, mt_window *v, int least, mt_scratch *s) {
+static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, mt_span *v, int least, mt_scratch *s) {
     const uint8_t *rows[MT_PRUNED_TERMS];
     int j;
     for (j = 0; j < pr->n_rows; j++) rows[j] = q->terms[pr->with_row[j]].bounds->row + v->w * MT_ROW;
     for (j = 0; j < q->n_terms; j++) {
         const mt_term *t = &q->terms[j];
-        if (!t->bounds->row)
-            mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
+        if (!t->bounds->row) mt_scan_bytes(t, v->limit, s->sums);
     }
     return mt_narrow(q, v,
                      MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, rows, pr->luts, pr->n_rows, least, s->ids,
@@ -251,37 +289,26 @@ static int64_t mt_find_by_rows(const mt_query *q, const mt_pruner *pr, mt_window
 }
 
 /* The same from the postings of the essential terms; the rest is looked up for what they leave possible. */
-static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, mt_window *v, int least, mt_scratch *s) {
+static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, mt_span *v, int least, mt_scratch *s) {
     const int need = mt_without(least, pr->rest * pr->scale), reach = need > 1 ? need : 1;
     int64_t i, n = 0;
     int j;
-    for (j = pr->n_rest; j < q->n_terms; j++) {
-        const mt_term *t = &q->terms[pr->order[j]];
-        mt_scan_bytes(q->postings, t, v->doc0, v->limit, t->coef * pr->scale, s->sums);
+    for (j = (int)q->n_terms - 1; j >= pr->n_rest; j--) {
+        n = mt_reach(&q->terms[pr->order[j]], v->limit, (uint32_t)reach, s->sums, s->ids, n);
     }
-    if (pr->essential < v->limit / 128) {
-        for (j = pr->n_rest; j < q->n_terms; j++) {
-            const mt_term *t = &q->terms[pr->order[j]];
-            for (i = t->lo; i < t->hi; i++) {
-                const uint32_t local = mt_local_id(t, i);
-                if (local >= v->limit) continue;
-                s->ids[n] = (uint16_t)local;
-                s->bytes[n] = s->sums[local];
-                n += s->sums[local] >= reach;
-                s->sums[local] = 0;
-            }
-        }
-    } else {
-        n = MT_SIFT[mt_path](s->sums, (v->limit + 127) / 128 * 128, NULL, NULL, 0, reach, s->ids, s->bytes);
-    }
-    pr->touched = (float)n / (float)pr->essential;
+    for (i = 0; i < n; i++) s->bytes[i] = s->sums[s->ids[i]];
+    if (mt_clears_each(pr->essential, (float)v->limit / MT_WINDOW))
+        for (j = pr->n_rest; j < q->n_terms; j++) mt_clear_bytes(&q->terms[pr->order[j]], v->limit, s->sums);
+    else
+        memset(s->sums, 0, v->limit);
+    pr->touched = 0.5f * (pr->touched + (float)n / (pr->guess + 1.0f));
     n = mt_narrow(q, v, n, s);
     return pr->n_rest ? mt_complete(q, pr, v, 1, least, n, s) : n;
 }
 
 /* The same from the documents that the filter leaves. */
-static int64_t mt_find_each(const mt_query *q, mt_pruner *pr, const mt_window *v, int least, mt_scratch *s) {
-    const int64_t n = mt_list_window(q, v, s);
+static int64_t mt_find_each(const mt_query *q, mt_pruner *pr, const mt_span *v, int least, mt_scratch *s) {
+    const int64_t n = mt_list_span(q, v, s);
     int j;
     memset(s->bytes, 0, (size_t)n);
     pr->n_rest = (int)q->n_terms;
@@ -289,8 +316,8 @@ static int64_t mt_find_each(const mt_query *q, mt_pruner *pr, const mt_window *v
     return mt_complete(q, pr, v, 0, least, n, s);
 }
 
-/* Skip the window or prune it; 0 if it is to be scanned. */
-static int mt_prune_window(const mt_query *q, mt_pruner *pr, mt_window *v, mt_scratch *s, mt_top *top) {
+/* Skip the span or prune it; 0 if it is to be scanned. */
+static int mt_prune_span(const mt_query *q, mt_pruner *pr, mt_span *v, mt_scratch *s, mt_top *top) {
     const float k = (float)top->k, due = pr->seen ? k * (float)v->n_left / (float)pr->seen : 2.0f * k;
     float bar = mt_least(q, top);
     int64_t n;
@@ -307,7 +334,7 @@ static int mt_prune_window(const mt_query *q, mt_pruner *pr, mt_window *v, mt_sc
     mt_part_terms(q, pr, v->w, bar);
     if (pr->n_rest == q->n_terms) return 1;
     mt_seek_terms(q, pr, v->w);
-    plan = mt_choose(q, pr, v, due);
+    plan = mt_choose(q, pr, v, bar, due);
     if (plan == MT_SCAN_ALL || (!(pr->scale * bar <= 254.0f && pr->scale > 0.0f) && !mt_set_scale(q, pr, bar)))
         return 0;
     least = (int)(pr->scale * bar * (1.0f - 1e-6f));

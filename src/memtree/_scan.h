@@ -1,4 +1,4 @@
-/* Hot loops of the kernel: add a run of postings to the accumulators of one window, find accumulators that matter. */
+/* Hot loops of the kernel: add a run of postings to the accumulators of one span, find accumulators that matter. */
 #ifndef MEMTREE_SCAN_H
 #define MEMTREE_SCAN_H
 
@@ -6,11 +6,11 @@
 
 /* One loop for one width of ids. The table covers nearly all postings; the rest is worked out apart. ADD takes the
  * id and the saturation. */
-#define MT_SCAN_LOOP(ID_TYPE, IDS, MASK, ADD)                                                                  \
+#define MT_SCAN_LOOP(ID_TYPE, IDS, ADD)                                                                        \
     {                                                                                                          \
         const ID_TYPE *ids = IDS;                                                                              \
         for (i = lo; i < hi; i++) {                                                                            \
-            uint32_t id = ids[i] & (MASK), f = tf[i];                                                          \
+            uint32_t id = ids[i] & mask, f = tf[i];                                                          \
             if (MT_UNLIKELY(id >= limit)) continue;                                                            \
             if (MT_UNLIKELY(f >= MT_TABLE_TF))                                                                 \
                 ADD(id, mt_slow_factor(p, norms, pos0 + i, (uint32_t)doc0 + id))                               \
@@ -19,7 +19,7 @@
         }                                                                                                      \
     }
 
-/* The postings [lo, hi) of a window that starts with document `doc0`; ids from `limit` on are corrupt and skipped. */
+/* The postings [lo, hi) of a span that starts with document `doc0`; ids from `limit` on are corrupt and skipped. */
 #define MT_SCAN(ADD)                                                                                           \
     {                                                                                                          \
         const mt_norms *norms = t->norms;                                                                      \
@@ -27,6 +27,7 @@
         const float *MT_RESTRICT factor = norms->factor;                                                       \
         const uint8_t *MT_RESTRICT tf = t->tf;                                                                 \
         const int64_t pos0 = t->pos0, lo = t->lo, hi = t->hi;                                                  \
+        const uint32_t mask = t->span - 1;                                                                     \
         int64_t i;                                                                                             \
         if (MT_UNLIKELY(!norms->coded)) {                                                                      \
             for (i = lo; i < hi; i++) {                                                                        \
@@ -34,13 +35,13 @@
                 if (id < limit) ADD(id, mt_factor(p, norms, pos0 + i, (uint32_t)doc0 + id))                    \
             }                                                                                                  \
         } else if (t->ids32) {                                                                                 \
-            MT_SCAN_LOOP(uint32_t, t->ids32, MT_WINDOW - 1, ADD)                                               \
+            MT_SCAN_LOOP(uint32_t, t->ids32, ADD)                                                              \
         } else {                                                                                               \
-            MT_SCAN_LOOP(uint16_t, t->ids16, 0xFFFF, ADD)                                                      \
+            MT_SCAN_LOOP(uint16_t, t->ids16, ADD)                                                              \
         }                                                                                                      \
     }
 
-/* acc[id] += coef * saturation for the term's postings in the window. */
+/* acc[id] += coef * saturation for the term's postings in the span. */
 static void mt_scan(const mt_postings *p, const mt_term *t, int64_t doc0, uint32_t limit, float *MT_RESTRICT acc) {
     const float coef = t->coef;
 #define MT_ADD(ID, FACTOR) acc[ID] += coef * (FACTOR);
@@ -48,25 +49,64 @@ static void mt_scan(const mt_postings *p, const mt_term *t, int64_t doc0, uint32
 #undef MT_ADD
 }
 
-/* The same in bytes that saturate: sums[id] += 1 + the whole part of scale * saturation, which is never too little. */
-static void mt_scan_bytes(const mt_postings *p, const mt_term *t, int64_t doc0, uint32_t limit, float scale,
-                          uint8_t *MT_RESTRICT sums) {
-#define MT_ADD(ID, FACTOR)                                                                                     \
+/* Do something with each posting i of the span, and its `id` within it. */
+#define MT_EACH_POSTING(...)                                                                                  \
     {                                                                                                          \
-        uint32_t sum = sums[ID] + 1 + (uint32_t)(scale * (FACTOR));                                            \
-        sums[ID] = (uint8_t)(sum < 255 ? sum : 255);                                                           \
+        const uint16_t *ids16 = t->ids16;                                                                      \
+        const uint32_t *ids32 = t->ids32, mask = t->span - 1;                                                  \
+        const int64_t lo = t->lo, hi = t->hi;                                                                  \
+        int64_t i;                                                                                             \
+        if (ids32) {                                                                                           \
+            for (i = lo; i < hi; i++) {                                                                        \
+                const uint32_t id = ids32[i] & mask;                                                           \
+                if (MT_UNLIKELY(id >= limit)) continue;                                                        \
+                __VA_ARGS__                                                                                    \
+            }                                                                                                  \
+        } else {                                                                                               \
+            for (i = lo; i < hi; i++) {                                                                        \
+                const uint32_t id = ids16[i] & mask;                                                           \
+                if (MT_UNLIKELY(id >= limit)) continue;                                                        \
+                __VA_ARGS__                                                                                    \
+            }                                                                                                  \
+        }                                                                                                      \
     }
-    MT_SCAN(MT_ADD)
-#undef MT_ADD
+
+/* The same in bytes that saturate: sums[id] += what the posting's level stands for, which is never too little. */
+static void mt_scan_bytes(const mt_term *t, uint32_t limit, uint8_t *MT_RESTRICT sums) {
+    const uint8_t *MT_RESTRICT levels = t->bounds->levels;
+    const uint32_t step = t->step;
+    MT_EACH_POSTING({
+        const uint32_t sum = sums[id] + mt_level_step(levels[i], step);
+        sums[id] = (uint8_t)(sum < 255 ? sum : 255);
+    })
 }
 
-/* Note which documents of a window a term reaches. */
-static void mt_mark(const mt_term *t, uint32_t limit, uint8_t *marks) {
-    int64_t i;
-    for (i = t->lo; i < t->hi; i++) {
-        uint32_t id = mt_local_id(t, i);
-        if (id < limit) marks[id] = 1;
-    }
+/* The same, and list the documents that reach `need` (above 0) by it. `reached` holds `n` of them, each once; returns
+ * how many then. */
+static int64_t mt_reach(const mt_term *t, uint32_t limit, uint32_t need, uint8_t *MT_RESTRICT sums,
+                        uint16_t *MT_RESTRICT reached, int64_t n) {
+    const uint8_t *MT_RESTRICT levels = t->bounds->levels;
+    const uint32_t step = t->step;
+    MT_EACH_POSTING({
+        const uint32_t before = sums[id], sum = before + mt_level_step(levels[i], step);
+        sums[id] = (uint8_t)(sum < 255 ? sum : 255);
+        reached[n] = (uint16_t)id;
+        n += (before < need) & (sum >= need);
+    })
+    return n;
+}
+
+static void mt_clear_bytes(const mt_term *t, uint32_t limit, uint8_t *MT_RESTRICT bytes) {
+    MT_EACH_POSTING({ bytes[id] = 0; })
+}
+
+static void mt_clear_sums(const mt_term *t, uint32_t limit, float *MT_RESTRICT sums) {
+    MT_EACH_POSTING({ sums[id] = 0.0f; })
+}
+
+/* Note which documents of a span a term reaches. */
+static void mt_mark(const mt_term *t, uint32_t limit, uint8_t *MT_RESTRICT marks) {
+    MT_EACH_POSTING({ marks[id] = 1; })
 }
 
 /* Move the accumulators of at least `least` (above 0) to `ids` (ascending) and `values`, clear all; returns how many.
@@ -98,7 +138,7 @@ static int64_t mt_collect_portable(float *acc, int64_t n, float least, uint16_t 
     return count;
 }
 
-/* Add the levels' values of `n_rows` rows to the bytes of a window's `n` documents, which saturate; move those of at
+/* Add the levels' values of `n_rows` rows to the bytes of a span's `n` documents, which saturate; move those of at
  * least `least` (above 0) to `ids` (ascending) and `values`, clear all; returns how many. `n` is a multiple of 128. */
 static int64_t mt_sift_portable(uint8_t *sums, int64_t n, const uint8_t *const *rows, const uint8_t *luts, int n_rows,
                                 int least, uint16_t *ids, uint8_t *values) {
