@@ -14,6 +14,7 @@ from memtree._filter import Filter
 from memtree._merge import merge
 
 NONE = np.zeros(0, np.uint32)
+NO_IDS = np.zeros(0, np.int64)
 
 
 class Segment:
@@ -36,11 +37,14 @@ class Segment:
         return int(self.columns[-1]) + 1 if len(self.columns) else 0
 
     def column(self, term: int) -> int:
-        """Column of a term; one beyond the postings if they lack it."""
+        """Column of a term; if the postings lack it, one beyond them that no other term has.
+
+        Terms of one column would count as one that is repeated.
+        """
         if self.columns is None:
             return term
         at = int(np.searchsorted(self.columns, term))
-        return at if at < len(self.columns) and self.columns[at] == term else self.postings.n_terms
+        return at if at < len(self.columns) and self.columns[at] == term else self.postings.n_terms + term
 
     def df(self, term: int) -> int:
         """Documents of this segment, removed ones left out, that hold a term."""
@@ -89,16 +93,18 @@ class Generation:
         One more than the largest id ever given.
     params : dict
         For `Postings.set_params`.
+    holes : ndarray of int64, ascending
+        Ids of removed documents whose rows in the first segment are merely empty; they are never given again.
     """
 
-    def __init__(self, segments, n_docs, total, n_rows, params, number=0):
+    def __init__(self, segments, n_docs, total, n_rows, params, number=0, holes=NO_IDS):
         self.segments = []
         for segment in segments:
             postings = segment.postings.share()
             postings.set_params(**params)
             postings.set_collection(n_docs, [total])
             self.segments.append(Segment(postings, segment.ids, segment.columns, segment.removed, segment._df))
-        self.n_docs, self.total, self.n_rows, self.number = n_docs, total, n_rows, number
+        self.n_docs, self.total, self.n_rows, self.number, self.holes = n_docs, total, n_rows, number, holes
         self._df: dict[int, int] = {}
         # One more than the largest term id that any document holds.
         self.n_terms = max(segment.n_terms for segment in self.segments)
@@ -154,10 +160,15 @@ class Generation:
             scores = segment.postings.scores([segment.column(t) for t in terms], weights, df=df)
             rows = np.delete(np.arange(len(scores)), segment.removed)
             out[segment.documents(rows)] = scores[rows]
+        # bm25+ and bm25l give something to an empty document, too.
+        out[self.holes] = 0.0
         return out
 
     def place(self, doc: int):
         """(number of the segment, row) of a document, or None if there is none."""
+        at = int(np.searchsorted(self.holes, doc))
+        if at < len(self.holes) and self.holes[at] == doc:
+            return None
         for number in range(len(self.segments) - 1, -1, -1):
             row = self.segments[number].row(doc)
             if row >= 0:

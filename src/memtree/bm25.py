@@ -61,10 +61,11 @@ class BM25:
         self._tail: list = []
         self._set_single(Postings.build(array("q", [0]), array("I"), (0, 0)))
 
-    def _set_single(self, postings, n_docs=None):
+    def _set_single(self, postings, n_docs=None, holes=_segments.NO_IDS):
         n_docs = postings.n_docs if n_docs is None else n_docs
-        total = postings.avgdl(0) * postings.n_docs
-        self._generation = Generation([Segment(postings)], n_docs, round(total), postings.n_docs, self._params)
+        total = round(postings.avgdl(0) * postings.n_docs)
+        single = [Segment(postings)]
+        self._generation = Generation(single, n_docs, total, postings.n_docs, self._params, holes=holes)
 
     # ------------------------------------------------------------------ making
 
@@ -167,7 +168,7 @@ class BM25:
 
     def _head(self, n_docs, holes=()) -> bytes:
         """Description of the index for its file."""
-        return json.dumps({"params": self._params, "n_docs": n_docs, "holes": sorted(holes)}).encode()
+        return json.dumps({"params": self._params, "n_docs": n_docs, "holes": list(holes)}).encode()
 
     def _analyse(self, text, is_query):
         if self._analyzer is not None:
@@ -396,7 +397,7 @@ class BM25:
         segments, n_docs, total = list(now.segments), now.n_docs, now.total
         for doc in gone:
             place = now.place(doc) if doc >= 0 else None
-            if place is None or doc in self._holes():
+            if place is None:
                 raise ValueError(f"there is no document {doc}")
         removed = set(gone)
         for doc in gone:
@@ -417,13 +418,9 @@ class BM25:
             self._tail = []
         n_rows = max([now.n_rows, *(doc + 1 for doc, _ in rows)])
         n_removed = sum(len(segment.removed) for segment in segments)
-        self._generation = Generation(segments, n_docs, total, n_rows, self._params, now.number + 1)
+        self._generation = Generation(segments, n_docs, total, n_rows, self._params, now.number + 1, now.holes)
         if self._params["method"] == "okapi" or len(segments) > MAX_SEGMENTS or n_removed > 4096 + n_docs // 64:
             self._compacted()
-
-    def _holes(self):
-        """Ids of rows of the first segment that were emptied by an earlier compaction."""
-        return self.__dict__.setdefault("_emptied", set())
 
     def _compacted(self) -> Generation:
         """The present generation in one segment, as wide as the vocabulary."""
@@ -437,12 +434,13 @@ class BM25:
             for segment in now.segments:
                 rows = np.delete(np.arange(segment.postings.n_docs), segment.removed)
                 there[segment.documents(rows)] = True
-            holes = self._holes()
-            there[[doc for doc in holes if now.segments and now.place(doc) == (0, doc)]] = False
+            there[now.holes] = False
             single = _segments.merged(now.segments, now.n_rows, n_terms)
             self._tail = []
-            self._emptied = set(np.flatnonzero(~there).tolist())
-            self._generation = Generation([single], now.n_docs, now.total, now.n_rows, self._params, now.number)
+            holes = np.flatnonzero(~there)
+            self._generation = Generation(
+                [single], now.n_docs, now.total, now.n_rows, self._params, now.number, holes
+            )
             return self._generation
 
     # ------------------------------------------------------------------ storage
@@ -462,7 +460,7 @@ class BM25:
             parts = dict(generation.segments[0].postings.to_parts("bm25."))
             if words is not None:
                 parts.update(word_parts(words))
-            parts["head"] = self._head(generation.n_docs, self._holes())
+            parts["head"] = self._head(generation.n_docs, generation.holes.tolist())
             write_sections(path, KIND, parts)
 
     @classmethod
@@ -483,12 +481,15 @@ class BM25:
         try:
             head = json.loads(bytes(parts["head"]))
             self = cls(analyzer=analyzer, **head["params"])
-            self._emptied = {int(doc) for doc in head["holes"]}
+            holes = np.array(sorted({int(doc) for doc in head["holes"]}), np.int64)
             n_docs = int(head["n_docs"])
         except (ValueError, KeyError, TypeError) as error:
             raise IndexFileError(f"index file has no valid description: {error}", path) from None
         self._words = None
         if has_words(parts):
             self._stored_words = lambda: read_words(parts, path)
-        self._set_single(Postings.from_parts(parts, "bm25."), n_docs)
+        postings = Postings.from_parts(parts, "bm25.")
+        if len(holes) and not 0 <= holes[0] <= holes[-1] < postings.n_docs:
+            raise IndexFileError("index file has no valid description: it lacks documents that it removed", path)
+        self._set_single(postings, n_docs, holes)
         return self
