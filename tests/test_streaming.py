@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -167,9 +168,16 @@ def test_two_builds_of_one_file_do_not_mix(tmp_path):
 
 
 def test_too_many_different_tokens_are_told(tmp_path):
-    with pytest.raises(MemtreeError, match=r"different tokens are too many for 64 MiB.*memory=134217728"):
-        BM25.build(tmp_path / "built", ([f"w{n}"] for n in range(1_000_000)), memory=1 << 26)
-    assert names(tmp_path) == []
+    """The budget that is advised is enough, whether the source tells its length or not."""
+    documents = [[f"w{n}"] for n in range(1_000_000)]
+    for source in (iter(documents), (document for document in documents)):
+        with pytest.raises(MemtreeError, match="different tokens are too many for 64 MiB") as told:
+            BM25.build(tmp_path / "built", source, memory=1 << 26)
+        assert names(tmp_path) == []
+        advised = int(re.search(r"memory=(\d+), which takes (\d+) different", told.value.remedy)[1])
+        assert 1 << 27 <= advised <= 1 << 30
+        BM25.build(tmp_path / "built", documents, memory=advised)
+        (tmp_path / "built").unlink()
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ cdef class Filter:
         cdef uint8_t[::1] marked
         cdef int64_t wrong, n
         cdef int ascends
-        array = numpy.asarray(given)
+        asked = array = numpy.asarray(given)
         if array.dtype == bool:
             if array.shape != (n_docs,):
                 raise ValueError(f"filter mask must have shape ({n_docs},), not {array.shape}")
@@ -133,7 +133,7 @@ cdef class Filter:
             with nogil:
                 wrong = mt_check_ids(&numbers[0], n, n_docs, &ascends)
             if wrong >= 0:
-                raise ValueError(f"filter holds the document id {numbers[wrong]}, not in 0 ... {n_docs - 1}")
+                raise ValueError(f"filter holds the document id {asked[wrong]}, not in 0 ... {n_docs - 1}")
             if n * SPARSE > n_docs:
                 mask = numpy.zeros(n_docs, numpy.uint8)
                 marked = mask

@@ -49,7 +49,7 @@ cdef int64_t N_META = 8
 cdef int64_t MAX_DOCS = (1 << 32) - (1 << 16)
 cdef int64_t MAX_TERMS = (1 << 32) - 1
 cdef int64_t MAX_LENGTH = (1 << 32) - 1
-cdef str REMEDY = "delete the file; it is rebuilt from its source"
+cdef str REMEDY = "the index is damaged: build it anew"
 
 
 cdef bytes EMPTY = b"\0"

@@ -14,17 +14,21 @@ from operator import length_hint
 
 import numpy as np
 
+from memtree._arguments import analysed, tokens, whole
 from memtree._bm25 import Postings
 from memtree._merge import merge
 from memtree._rows import indptr_of, rank_values
 from memtree._token_ids import TokenIds
+from memtree.documents import files_of
 from memtree.errors import MemtreeError, WriteError
 from memtree.files import Lock
-from memtree.sections import NewSections, open_sections, write_sections
+from memtree.sections import MAGIC, NewSections, open_sections, write_sections
 
 RUN_KIND = "bm25-run"
 MEBIBYTE = 1 << 20
 LEAST_MEMORY = 64 * MEBIBYTE
+# More than any machine has; parts of it fit the types of the compiled code.
+MOST_MEMORY = 1 << 56
 # What does not grow with the input: modules, NumPy, buffers, memory that is free but in pieces.
 FIXED_MEMORY = 38 * MEBIBYTE
 # A run of more tokens would not make the merge faster.
@@ -78,7 +82,7 @@ class Builder:
         self.n_docs = 0
         self.n_files = 0
 
-    def spill_if_full(self) -> None:
+    def spill_if_full(self, shown: Progress) -> None:
         """Write a run if the documents read since the last one have filled the memory."""
         ids = self.ids
         n_terms, (n_documents, n_tokens) = len(ids), ids.n_read
@@ -89,9 +93,22 @@ class Builder:
         if lasting + (self.max_runs + 2) * RUN_PAGES > self.room:
             raise MemtreeError(
                 f"{n_terms} different tokens are too many for {self.memory // MEBIBYTE} MiB of memory",
-                remedy=f"build with memory={2 * self.memory}, or with an analyzer that gives fewer",
+                remedy=self._remedy(n_terms, lasting, shown.done + 1, shown.total()),
             )
         self.spill()
+
+    def _remedy(self, n_terms: int, lasting: int, n_read: int, total: int | None) -> str:
+        """Advice on a budget that is enough, if the rest of the source is like what was read."""
+        # Never more new tokens a document than so far. A source of unknown length: ten times what was read.
+        wanted = n_terms * max(total, n_read) // n_read + 1 if total else 10 * n_terms
+        # Tables that double are up to half empty; that of the analysed words takes up to a quarter of the room.
+        bytes_a_token = 2 * lasting // n_terms + 1
+        room = (wanted * bytes_a_token + (MAX_RUNS + 2) * RUN_PAGES) * 4 // 3
+        memory = max(-(-(FIXED_MEMORY + room) // LEAST_MEMORY) * LEAST_MEMORY, 2 * self.memory)
+        return (
+            f"build with memory={memory}, which takes {wanted} different tokens like these, "
+            "or with an analyzer that gives fewer"
+        )
 
     def spill(self) -> None:
         lengths, tokens = self.ids.take()
@@ -204,13 +221,18 @@ def write_index(path, source, kind: str, head, analyse, memory: int, progress) -
     analyse : callable, optional
         Text to tokens, instead of `memtree.analysis`.
     """
-    if isinstance(source, (str, bytes)):
-        raise TypeError("source must be an iterable of documents, not one str; see memtree.documents for files")
+    if isinstance(source, (str, bytes, bytearray)) or not hasattr(type(source), "__iter__"):
+        kind = type(source).__name__
+        raise TypeError(
+            f"source must be an iterable of documents, not one {kind}; see memtree.documents for files"
+        )
+    memory = min(whole("memory", memory), MOST_MEMORY)
     if memory < LEAST_MEMORY:
         raise ValueError(f"memory must be at least {LEAST_MEMORY} bytes (64 MiB), not {memory}")
-    path = os.path.realpath(os.fspath(path))
+    path = os.path.realpath(os.fsdecode(path))
+    refuse_source(path, source)
     folder = os.path.join(os.path.dirname(path), f".memtree-{os.path.basename(path)}.building")
-    with Lock(os.path.join(folder, "lock"), timeout=0), Progress(progress, source) as shown:
+    with Progress(progress, source) as shown, Lock(os.path.join(folder, "lock"), timeout=0):
         try:
             for name in os.listdir(folder):  # of a build that was killed
                 if name != "lock":
@@ -218,13 +240,16 @@ def write_index(path, source, kind: str, head, analyse, memory: int, progress) -
             builder = Builder(folder, memory)
             add_text, add_tokens = builder.ids.add_text, builder.ids.add_tokens
             for document in source:
-                if not isinstance(document, str):
-                    add_tokens(document)
-                elif analyse is None:
-                    add_text(document)
-                else:
-                    add_tokens(analyse(document))
-                builder.spill_if_full()
+                try:
+                    if not isinstance(document, str):
+                        add_tokens(tokens("the document", document))
+                    elif analyse is None:
+                        add_text(document)
+                    else:
+                        add_tokens(analysed(analyse(document)))
+                except TypeError as error:
+                    raise TypeError(f"document {shown.done}: {error}") from error
+                builder.spill_if_full(shown)
                 shown.step()
             shown.merging()
             builder.finish(path, kind, head)
@@ -232,6 +257,30 @@ def write_index(path, source, kind: str, head, analyse, memory: int, progress) -
             raise WriteError(error.message, path=path, remedy="its old content is unchanged") from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def refuse_source(path: str, source) -> None:
+    """See to it that the index does not replace a file that is read.
+
+    Raises
+    ------
+    ValueError
+        It would.
+    """
+    try:
+        there = os.stat(path)
+        with open(path, "rb") as stream:
+            is_index = stream.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return
+    for read in files_of(source):
+        try:
+            is_same = os.path.samestat(os.stat(read), there)
+        except OSError:
+            continue
+        # An index that stands among the files of a folder holds nothing that a person wrote.
+        if is_same and not is_index:
+            raise ValueError(f"path must not be a file of the source, which the index would replace: {path}")
 
 
 class Progress:
@@ -245,6 +294,8 @@ class Progress:
         self.next = time.monotonic() + self.INTERVAL
         self.bar = None
         self.call = asked if callable(asked) else None
+        if not self.call and asked is not None and not isinstance(asked, bool):
+            raise TypeError(f"progress must be True or a function, not {asked!r}")
         if asked and not self.call:
             try:
                 from tqdm.auto import tqdm

@@ -119,9 +119,12 @@ cdef class TokenIds:
 
     # ------------------------------------------------------------------------------------------ reading
 
-    def add_text(self, str text not None):
+    def add_text(self, text):
         """Read a text: its tokens are those of ``memtree.analysis.tokens(text).s``."""
-        scan_text(prepare(text), &self.scanner)
+        if not isinstance(text, str):
+            raise TypeError(f"a text must be a str, not {type(text).__name__}")
+        # Of a subclass, as NumPy has one, a copy.
+        scan_text(prepare(text if type(text) is str else str.__str__(text)), &self.scanner)
         reserve(&self.text_ends, 1)
         self.text_ends.items[self.text_ends.n] = <uint32_t> self.scanner.n
         self.text_ends.n += 1

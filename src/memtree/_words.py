@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from memtree._arguments import whole
 from memtree.errors import IndexFileError
 
 
 def distinct(vocabulary, n: int) -> list:
-    """The tokens of a sequence, after a check.
+    """The tokens of a sequence, or of a dict to their places, after a check.
 
     Raises
     ------
+    TypeError
+        It is one str, or has no order.
     ValueError
-        They are not `n`, or one stands twice.
+        They are not `n`, or one stands twice, or the places are not those from 0 to `n` - 1.
     """
+    if isinstance(vocabulary, (str, bytes, set, frozenset)) or not hasattr(vocabulary, "__iter__"):
+        kind = type(vocabulary).__name__
+        raise TypeError(f"vocabulary must be a sequence of words, or a dict of word to column, not {kind}")
+    if isinstance(vocabulary, Mapping):
+        columns = [whole(f"vocabulary[{word!r}]", column) for word, column in vocabulary.items()]
+        if sorted(columns) != list(range(n)):
+            raise ValueError(f"vocabulary must name each column from 0 to {n - 1} once")
+        return sorted(vocabulary, key=vocabulary.__getitem__)
     words = list(vocabulary)
     if len(words) != n:
         raise ValueError(f"vocabulary must have {n} different words, one a column, not {len(words)}")

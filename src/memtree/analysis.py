@@ -60,4 +60,6 @@ def tokens(text: str, query: bool = False, support: Support | None = None) -> To
     >>> tokens("가치관이 뭐야?", query=True)
     (['가치관', '가치관이'], ['가치', '치관'])
     """
+    if type(text) is not str and isinstance(text, str):
+        text = str.__str__(text)  # of a subclass, as NumPy has one
     return Tokens(*terms_of(text, query, support))

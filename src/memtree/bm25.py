@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from memtree import _segments
+from memtree import _arguments, _segments
 from memtree._bm25 import Postings
 from memtree._filter import Filter
 from memtree._rows import indptr_of
@@ -53,8 +53,11 @@ class BM25:
     """
 
     def __init__(self, *, method="lucene", k1=1.2, b=0.75, delta=None, epsilon=0.25, analyzer=None):
-        self._params = {"method": method, "k1": k1, "b": b, "delta": delta, "epsilon": epsilon}
-        self._analyzer = analyzer
+        self._params = {"method": method}
+        for name, value in (("k1", k1), ("b", b), ("delta", delta), ("epsilon", epsilon)):
+            is_default = name == "delta" and value is None
+            self._params[name] = None if is_default else _arguments.number(name, value)
+        self._analyzer = _arguments.function("analyzer", analyzer)
         self._words: dict | None = {}
         self._stored_words = self._find = None
         self._lock = threading.RLock()
@@ -76,10 +79,14 @@ class BM25:
         words: defaultdict = defaultdict()
         words.default_factory = words.__len__
         indptr, tokens = array("q", [0]), array("I")
-        for document in documents:
-            if isinstance(document, str):
-                raise TypeError("a document must be a sequence of tokens, not a str; from_texts takes texts")
-            tokens.extend(map(words.__getitem__, document))
+        for document in _arguments.several("documents", documents, "token sequences"):
+            try:
+                if isinstance(document, (str, bytes, bytearray)):
+                    kind = type(document).__name__
+                    raise TypeError(f"must be a sequence of tokens, not one {kind}; from_texts takes texts")
+                tokens.extend(map(words.__getitem__, document))
+            except TypeError as error:
+                raise TypeError(f"document {len(indptr) - 1}: {error}") from error
             indptr.append(len(tokens))
         self._words = dict(words)
         self._set_single(Postings.build(indptr, tokens, (0, len(words))))
@@ -89,11 +96,16 @@ class BM25:
     def from_texts(cls, texts, analyzer=None, **params) -> BM25:
         """Index an iterable of str, each turned into tokens by `analyzer`."""
         self = cls(analyzer=analyzer, **params)
+        texts = _arguments.several("texts", texts, "str")
         if analyzer is not None:
-            return cls.from_tokens(map(analyzer, texts), analyzer=analyzer, **params)
+            analysed = (_arguments.analysed(analyzer(text)) for text in texts)
+            return cls.from_tokens(analysed, analyzer=analyzer, **params)
         ids = TokenIds()
-        for text in texts:
-            ids.add_text(text)
+        for number, text in enumerate(texts):
+            try:
+                ids.add_text(text)
+            except TypeError as error:
+                raise TypeError(f"text {number}: {error}") from None
         lengths, tokens = ids.take()
         ids.forget()
         # The dict of tokens is made when it is asked for; queries do with the table.
@@ -110,13 +122,13 @@ class BM25:
         counts : scipy sparse array or matrix, shape (n_docs, n_terms)
             Whole numbers from 0 to 4,294,967,295, of any type; entries that stand several times are added up (those of
             bool are not), so that rows of token ids with ones will do. It is read as it is, fastest if by rows (csr).
-        vocabulary : sequence of str, optional
-            Word of each column; without, a query consists of column numbers.
+        vocabulary : sequence of str, or dict of str to int, optional
+            Word of each column, or column of each word; without, a query consists of column numbers.
 
         Raises
         ------
         TypeError
-            `counts` is no sparse matrix of numbers.
+            `counts` is no sparse matrix of numbers, `vocabulary` neither a sequence nor a dict.
         ValueError
             An entry is no such number; `counts` is damaged; `vocabulary` has not a different word for each column.
         """
@@ -131,7 +143,9 @@ class BM25:
 
     @classmethod
     def build(cls, path, source, *, memory=1 << 30, progress=None, analyzer=None, **params) -> BM25:
-        """Index more than fits in memory, into a file; the result is that of `from_tokens` and `save`, to the byte.
+        """Index more than fits in memory, into a file.
+
+        It is that of `from_tokens`, of the same str tokens, and `save`, to the byte.
 
         Documents are read one by one. What they need beyond `memory` waits beside `path` and is gone at the end.
 
@@ -140,7 +154,7 @@ class BM25:
         path : str or os.PathLike
             File of the index; appears when it is complete.
         source : iterable of str, or of sequences of str
-            Texts or tokens; for files see `memtree.documents`.
+            Texts or tokens, which are str; for files see `memtree.documents`.
         memory : int
             Bytes that the build may use, at least 64 MiB; a single document must fit.
         progress : True or callable, optional
@@ -156,7 +170,10 @@ class BM25:
         Raises
         ------
         MemtreeError
-            The different tokens alone need more than `memory`: some 60 to 80 bytes each, 12 million in 1 GiB.
+            The different tokens alone need more than `memory`: 64 MiB take some 0.2 million, 256 MiB 3 million,
+            1 GiB 12 million. The message says what is enough.
+        ValueError
+            `path` is a file of `source`; `memory` is too small.
         WriteError
             The disk is full. What was at `path` is still there.
         LockError
@@ -172,7 +189,7 @@ class BM25:
 
     def _analyse(self, text, is_query):
         if self._analyzer is not None:
-            return self._analyzer(text)
+            return _arguments.analysed(self._analyzer(text))
         from memtree.analysis import tokens
 
         return tokens(text, query=is_query).s
@@ -208,27 +225,34 @@ class BM25:
         """A query as a sequence of tokens."""
         if isinstance(query, str):
             return self._analyse(query, True)
-        return query if isinstance(query, list) else list(query)
+        return query if isinstance(query, list) else _arguments.tokens("query", query)
 
     def _terms(self, query, weights, n_terms):
         """Term ids and weights of the words of a query that are known and below `n_terms`."""
         query = self._tokens(query)
-        if weights is not None and len(weights) != len(query):
-            raise ValueError(f"weights must be as many as query tokens, {len(query)}, not {len(weights)}")
+        if weights is not None:
+            weights = _arguments.numbers("weights", weights)
+            if len(weights) != len(query):
+                raise ValueError(f"weights must be as many as query tokens, {len(query)}, not {len(weights)}")
         find = self._find
         words = None if find else self.vocabulary
         if find:
             terms = [find(word) for word in query]
         elif words is None:
-            for term in query:
-                if not 0 <= term < n_terms:
-                    raise ValueError(f"term id {term} is not in the vocabulary of {n_terms} terms")
-            return query, weights
+            return self._columns(query, n_terms), weights
         else:
             terms = [words.get(word, -1) for word in query]
         if weights is not None:
             weights = [weight for term, weight in zip(terms, weights, strict=True) if 0 <= term < n_terms]
         return [term for term in terms if 0 <= term < n_terms], weights
+
+    def _columns(self, terms, n_terms) -> list:
+        """Term ids of an index without a vocabulary."""
+        columns = [_arguments.whole("a term of an index without a vocabulary", term) for term in terms]
+        for column in columns:
+            if not 0 <= column < n_terms:
+                raise ValueError(f"term id {column} is not below the number of columns, {n_terms}")
+        return columns
 
     def search(self, query, k=10, filter=None, weights=None, weight_mask=None):
         """Find the `k` best documents, exactly.
@@ -254,12 +278,18 @@ class BM25:
 
         Raises
         ------
+        TypeError
+            An argument is of another kind.
         ValueError
             `k` is negative; a filter id or weight is out of range; a mask is not as long as the ids go.
         """
+        if type(k) is not int:
+            k = _arguments.whole("k", k)
         generation = self._generation
         plain, words = generation.plain, None if self._find else self.vocabulary
         if plain is not None and words is not None:
+            if weights is not None:
+                weights = _arguments.numbers("weights", weights)
             return plain.search(self._tokens(query), weights, k, filter, weight_mask=weight_mask, words=words)
         terms, weights = self._terms(query, weights, generation.n_terms)
         if plain is not None:
@@ -268,6 +298,8 @@ class BM25:
 
     def search_batch(self, queries, k=10, threads=1, filter=None, weight_mask=None):
         """Answer many queries, on several threads without the GIL; one (ids, scores) a query, as `search` gives."""
+        k, threads = _arguments.whole("k", k), _arguments.whole("threads", threads)
+        queries = _arguments.several("queries", queries, "queries")
         generation = self._generation
         plain, words = generation.plain, None if self._find else self.vocabulary
         if plain is not None and words is not None:
@@ -315,7 +347,7 @@ class BM25:
             ``score``; ``terms``: for each query token found in the document, in query order, (token, part);
             ``base``: what bm25+ and bm25l give to every document. The parts add up to the score.
         """
-        generation = self._generation
+        doc, generation = _arguments.whole("doc", doc), self._generation
         place = generation.place(doc)
         if place is None:
             raise ValueError(f"there is no document {doc}")
@@ -354,42 +386,64 @@ class BM25:
 
     # ------------------------------------------------------------------ changing
 
-    def _token_ids(self, document) -> array:
-        if isinstance(document, str):
-            document = self._analyse(document, False)
-        words = self.vocabulary
-        if words is None:
-            n_terms = self._generation.segments[0].postings.n_terms
-            if any(not 0 <= term < n_terms for term in document):
-                raise ValueError(f"term ids must lie below the number of columns, {n_terms}")
-            return array("I", document)
-        return array("I", [words.setdefault(word, len(words)) for word in document])
+    def _token_ids(self, documents) -> list[array]:
+        """The tokens of documents as ids, new words numbered; on an error there are no new words."""
+        words, before = self.vocabulary, self._generation
+        n_words = 0 if words is None else len(words)
+        found: list[array] = []
+        try:
+            for document in documents:
+                if isinstance(document, str):
+                    tokens = self._analyse(document, False)
+                else:
+                    tokens = _arguments.tokens(f"document {len(found)}", document)
+                if words is None:
+                    tokens = self._columns(tokens, before.segments[0].postings.n_terms)
+                else:
+                    tokens = [words.setdefault(word, len(words)) for word in tokens]
+                found.append(array("I", tokens))
+        except BaseException:
+            # Unless the source itself changed the index, which then needs them.
+            while words is not None and self._generation is before and len(words) > n_words:
+                words.popitem()
+            raise
+        return found
 
     def add(self, documents) -> np.ndarray:
-        """Add documents (token sequences, or str to be analysed); gives their ids."""
-        if isinstance(documents, str):
-            raise TypeError("add takes an iterable of documents, not one str")
+        """Add documents (token sequences, or str to be analysed), all or none; gives their ids."""
+        documents = _arguments.several("documents", documents, "documents")
         with self._lock:
+            added = self._token_ids(documents)
             first = self._generation.n_rows
-            rows = [(first + n, self._token_ids(document)) for n, document in enumerate(documents)]
-            self._change([], rows)
-            return np.arange(first, first + len(rows))
+            self._change([], list(enumerate(added, first)))
+            return np.arange(first, first + len(added))
 
     def remove(self, ids) -> None:
-        """Remove documents by id; all or none.
+        """Remove documents, all or none.
+
+        Parameters
+        ----------
+        ids : sequence of int, or array of bool over all ids
+            A mask removes what it marks; ids that are no longer there are passed over in it.
 
         Raises
         ------
+        TypeError
+            `ids` are no whole numbers.
         ValueError
-            There is no such document.
+            There is no such document; a mask is not as long as the ids go.
         """
         with self._lock:
-            self._change(sorted({int(doc) for doc in ids}), [])
+            self._change(_arguments.document_ids(ids, self._generation), [])
 
     def update(self, doc: int, document) -> None:
         """Replace a document; its id stays."""
+        doc = _arguments.whole("doc", doc)
         with self._lock:
-            self._change([int(doc)], [(int(doc), self._token_ids(document))])
+            if self._generation.place(doc) is None:
+                raise ValueError(f"there is no document {doc}")
+            (tokens,) = self._token_ids([document])
+            self._change([doc], [(doc, tokens)])
 
     def _change(self, gone, rows):
         """Make the next generation."""

@@ -16,6 +16,16 @@ MAX_LINE_BYTES = 64 << 20
 MAX_FILE_BYTES = 64 << 20
 
 
+def files_of(source):
+    """Paths of the files that a source reads, as far as it tells."""
+    if isinstance(source, JsonLines):
+        yield source.path
+    elif isinstance(source, Folder):
+        yield from (os.path.join(source.path, path) for path in source.paths)
+    elif isinstance(getattr(source, "name", None), (str, bytes)):  # an open file
+        yield source.name
+
+
 class JsonLines:
     """The documents of a file with one JSON value a line.
 
@@ -23,8 +33,8 @@ class JsonLines:
     ----------
     path : str or os.PathLike
     field : str, optional
-        Where the text of each object is; its value may also be a list of tokens. By default a line is
-        the text, or the list, itself. Empty lines are no documents.
+        Where the text of each object is, by default "text"; its value may also be a list of tokens. With None a
+        line is the text, or the list, itself. Empty lines are no documents.
 
     Raises
     ------
@@ -33,7 +43,7 @@ class JsonLines:
     """
 
     def __init__(self, path, field: str | None = "text"):
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self.field = field
         self._n_lines = self._n_bytes = 0
 
@@ -101,7 +111,7 @@ class Folder:
     """
 
     def __init__(self, path, pattern: str = "*"):
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self.problems: list[tuple[str, str]] = []
         if not os.path.isdir(self.path):
             raise MemtreeError("there is no such folder", path=self.path)

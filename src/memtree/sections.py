@@ -75,7 +75,7 @@ def write_sections(path, kind: str, parts, sync: bool = True) -> None:
             yield view
             end = start + length
 
-    write_atomic(os.fspath(path), chunks(), sync)
+    write_atomic(os.fsdecode(path), chunks(), sync)
 
 
 def _places(sizes: dict[str, int]) -> tuple[list[tuple[bytes, int, int]], int]:
@@ -183,7 +183,7 @@ def open_sections(path, kind: str) -> Sections:
     FileNotFoundError
         There is no such file.
     """
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size < _HEADER.size:
