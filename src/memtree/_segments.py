@@ -99,6 +99,7 @@ class Generation:
 
     def __init__(self, segments, n_docs, total, n_rows, params, number=0, holes=NO_IDS):
         self.segments = []
+        self._params = params
         for segment in segments:
             postings = segment.postings.share()
             postings.set_params(**params)
@@ -163,6 +164,28 @@ class Generation:
         # bm25+ and bm25l give something to an empty document, too.
         out[self.holes] = 0.0
         return out
+
+    def explain(self, terms, weights, doc: int):
+        """Score of a document that is there, and what each term that it holds adds."""
+        number, row = self.place(doc)
+        segment = self.segments[number]
+        parts: dict[int, float] = {}
+        for at, term in enumerate(terms):
+            weight = 1.0 if weights is None else weights[at]
+            part = segment.postings.impact(segment.column(term), row, df=self.df(term)) * weight
+            if part:
+                parts[term] = parts.get(term, 0.0) + part
+        return float(self.scores(terms, weights)[doc]), parts
+
+    def compacted(self, n_terms: int) -> Generation:
+        """The same in one segment, as wide as the vocabulary."""
+        there = np.zeros(self.n_rows, bool)
+        for segment in self.segments:
+            rows = np.delete(np.arange(segment.postings.n_docs), segment.removed)
+            there[segment.documents(rows)] = True
+        there[self.holes] = False
+        single, holes = merged(self.segments, self.n_rows, n_terms), np.flatnonzero(~there)
+        return Generation([single], self.n_docs, self.total, self.n_rows, self._params, self.number, holes)
 
     def place(self, doc: int):
         """(number of the segment, row) of a document, or None if there is none."""

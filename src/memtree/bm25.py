@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import copy
 import threading
 from array import array
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 
-from memtree import _arguments, _segments
+from memtree import _arguments, _segments, _stored
 from memtree._bm25 import Postings
 from memtree._filter import Filter
 from memtree._rows import indptr_of
@@ -17,10 +18,9 @@ from memtree._segments import Generation, Segment
 from memtree._sparse import postings_of
 from memtree._streaming import write_index
 from memtree._token_ids import TokenIds
-from memtree._words import distinct, has_words, read_words, word_parts
+from memtree._words import distinct
 from memtree.errors import IndexFileError
 
-KIND = "bm25"
 # Documents that come one by one are gathered in a segment of up to this size.
 TAIL_DOCS = 1024
 MAX_SEGMENTS = 16
@@ -180,12 +180,8 @@ class BM25:
             Another build of the same file is running.
         """
         self = cls(analyzer=analyzer, **params)
-        write_index(path, source, KIND, self._head, analyzer, memory, progress)
+        write_index(path, source, _stored.KIND, partial(_stored.describe, self._params), analyzer, memory, progress)
         return cls.load(path, analyzer=analyzer)
-
-    def _head(self, n_docs, holes=()) -> bytes:
-        """Description of the index for its file."""
-        return json.dumps({"params": self._params, "n_docs": n_docs, "holes": list(holes)}).encode()
 
     def _analyse(self, text, is_query):
         if self._analyzer is not None:
@@ -195,6 +191,25 @@ class BM25:
         return tokens(text, query=is_query).s
 
     # ------------------------------------------------------------------ reading
+
+    def __repr__(self) -> str:
+        of = ", ".join(f"{name}={self._params[name]!r}" for name in ("method", "k1", "b"))
+        return f"BM25({of}, n_docs={self.n_docs}, n_terms={self._generation.n_terms})"
+
+    @property
+    def method(self) -> str:
+        """Variant of BM25."""
+        return self._params["method"]
+
+    @property
+    def k1(self) -> float:
+        """How much repeated tokens count."""
+        return self._params["k1"]
+
+    @property
+    def b(self) -> float:
+        """How much the length of a document counts, from 0 to 1."""
+        return self._params["b"]
 
     def __len__(self) -> int:
         """Number of documents that are there."""
@@ -348,22 +363,14 @@ class BM25:
             ``base``: what bm25+ and bm25l give to every document. The parts add up to the score.
         """
         doc, generation = _arguments.whole("doc", doc), self._generation
-        place = generation.place(doc)
-        if place is None:
+        if generation.place(doc) is None:
             raise ValueError(f"there is no document {doc}")
         terms, weights = self._terms(query, weights, generation.n_terms)
         names = {term: word for word, term in self.vocabulary.items()} if self.vocabulary is not None else None
-        segment = generation.segments[place[0]]
-        parts: dict = {}
-        for at, term in enumerate(terms):
-            weight = 1.0 if weights is None else weights[at]
-            part = segment.postings.impact(segment.column(term), place[1], df=generation.df(term)) * weight
-            if part:
-                name = term if names is None else names[term]
-                parts[name] = parts.get(name, 0.0) + part
-        score = float(generation.scores(terms, weights)[doc])
+        score, parts = generation.explain(terms, weights, doc)
         absent = 0.0 if self._params["method"] not in ("bm25+", "bm25l") else score - sum(parts.values())
-        return {"score": score, "terms": list(parts.items()), "base": absent}
+        named = [(term if names is None else names[term], part) for term, part in parts.items()]
+        return {"score": score, "terms": named, "base": absent}
 
     @property
     def df(self) -> np.ndarray:
@@ -484,20 +491,15 @@ class BM25:
             n_terms = now.segments[0].postings.n_terms if words is None else len(words)
             if now.plain is not None and now.segments[0].postings.n_terms == n_terms:
                 return now
-            there = np.zeros(now.n_rows, bool)
-            for segment in now.segments:
-                rows = np.delete(np.arange(segment.postings.n_docs), segment.removed)
-                there[segment.documents(rows)] = True
-            there[now.holes] = False
-            single = _segments.merged(now.segments, now.n_rows, n_terms)
             self._tail = []
-            holes = np.flatnonzero(~there)
-            self._generation = Generation(
-                [single], now.n_docs, now.total, now.n_rows, self._params, now.number, holes
-            )
+            self._generation = now.compacted(n_terms)
             return self._generation
 
     # ------------------------------------------------------------------ storage
+
+    def _parts(self) -> dict:
+        with self._lock:
+            return _stored.parts_of(self._compacted(), self._params, self.vocabulary)
 
     def save(self, path) -> None:
         """Write the index to one file, atomically.
@@ -509,13 +511,7 @@ class BM25:
         """
         from memtree.sections import write_sections
 
-        with self._lock:
-            generation, words = self._compacted(), self.vocabulary
-            parts = dict(generation.segments[0].postings.to_parts("bm25."))
-            if words is not None:
-                parts.update(word_parts(words))
-            parts["head"] = self._head(generation.n_docs, generation.holes.tolist())
-            write_sections(path, KIND, parts)
+        write_sections(path, _stored.KIND, self._parts())
 
     @classmethod
     def load(cls, path, mmap=True, analyzer=None) -> BM25:
@@ -528,22 +524,39 @@ class BM25:
         """
         from memtree.sections import open_sections
 
-        sections = open_sections(path, KIND)
+        sections = open_sections(path, _stored.KIND)
         if not mmap:
             sections.check()
-        parts = sections if mmap else {name: bytes(sections[name]) for name in sections}
+        return cls._of_parts(sections if mmap else {name: bytes(sections[name]) for name in sections}, analyzer, path)
+
+    @classmethod
+    def _of_parts(cls, parts, analyzer, path=None) -> BM25:
+        params, postings, n_docs, holes, stored_words = _stored.read(parts, path)
         try:
-            head = json.loads(bytes(parts["head"]))
-            self = cls(analyzer=analyzer, **head["params"])
-            holes = np.array(sorted({int(doc) for doc in head["holes"]}), np.int64)
-            n_docs = int(head["n_docs"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise IndexFileError(f"index file has no valid description: {error}", path) from None
-        self._words = None
-        if has_words(parts):
-            self._stored_words = lambda: read_words(parts, path)
-        postings = Postings.from_parts(parts, "bm25.")
-        if len(holes) and not 0 <= holes[0] <= holes[-1] < postings.n_docs:
-            raise IndexFileError("index file has no valid description: it lacks documents that it removed", path)
+            self = cls(analyzer=analyzer, **params)
+        except (ValueError, TypeError) as error:
+            if analyzer is not None and not callable(analyzer):
+                raise
+            raise IndexFileError(f"index file has no valid parameters: {error}", path) from None
+        self._words, self._stored_words = None, stored_words
         self._set_single(postings, n_docs, holes)
         return self
+
+    def __reduce__(self):
+        """As it is saved; the analyzer, too, must be one that can be pickled."""
+        return self._of_parts, ({name: bytes(part) for name, part in self._parts().items()}, self._analyzer)
+
+    def __copy__(self) -> BM25:
+        """Another index over the same postings; a change of one is none of the other."""
+        with self._lock:
+            other = type(self).__new__(type(self))
+            other.__dict__.update(self.__dict__)
+            other._lock = threading.RLock()
+            other._words = None if self._words is None else dict(self._words)
+            other._tail = list(self._tail)
+            return other
+
+    def __deepcopy__(self, memo) -> BM25:
+        other = self.__copy__()
+        other._analyzer = copy.deepcopy(self._analyzer, memo)
+        return other

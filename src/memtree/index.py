@@ -452,4 +452,4 @@ def load(path: str) -> Index:
     IndexFileError
         It is corrupt, truncated or of another version.
     """
-    return Index(open_sections(path, KIND))
+    return Index(open_sections(path, KIND, remedy="delete the file; it is rebuilt from its source"))

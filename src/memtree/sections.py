@@ -29,7 +29,7 @@ CHECKED_SIZE_BYTES = 16 << 20
 MAX_SECTIONS = 1024
 _HEADER = struct.Struct("<8sII16sQII")
 _ENTRY = struct.Struct("<40sQQII")
-_REMEDY = "delete the file; it is rebuilt from its source"
+_REMEDY = "build it again"
 
 
 def _aligned(offset: int) -> int:
@@ -173,8 +173,16 @@ def _release(mapping) -> None:
         mapping.madvise(mmap.MADV_DONTNEED)
 
 
-def open_sections(path, kind: str) -> Sections:
+def open_sections(path, kind: str, remedy: str | None = None) -> Sections:
     """Map a container and check its header, in a time that does not grow with its size.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+    kind : str
+    remedy : str, optional
+        What a user can do about a file that is damaged or none of these. Without, nothing is advised about one that
+        is none: it may be the user's own.
 
     Raises
     ------
@@ -187,23 +195,25 @@ def open_sections(path, kind: str) -> Sections:
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size < _HEADER.size:
-            raise IndexFileError(f"index file is cut off: {size} bytes", path, remedy=_REMEDY)
+            if not MAGIC.startswith(stream.read(len(MAGIC))):
+                raise IndexFileError("not a memtree index file", path, remedy=remedy)
+            raise IndexFileError(f"index file is cut off: {size} bytes", path, remedy=remedy or _REMEDY)
         data = memoryview(mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ))
-    sections = Sections(path, data, _table(path, data, kind))
+    sections = Sections(path, data, _table(path, data, kind, remedy), remedy or _REMEDY)
     if size <= CHECKED_SIZE_BYTES:
         sections.check()
     return sections
 
 
-def _table(path: str, data: memoryview, kind: str) -> dict[str, tuple[int, int, int]]:
+def _table(path: str, data: memoryview, kind: str, remedy: str | None) -> dict[str, tuple[int, int, int]]:
     """Section name -> (offset, size, crc32), all within the file."""
 
     def broken(message):
-        return IndexFileError(message, path, remedy=_REMEDY)
+        return IndexFileError(message, path, remedy=remedy or _REMEDY)
 
     magic, version, order, found_kind, size, count, crc = _HEADER.unpack_from(data)
     if magic != MAGIC:
-        raise broken("not a memtree index file")
+        raise IndexFileError("not a memtree index file", path, remedy=remedy)
     if order != BYTE_ORDER:
         raise broken("index file was written with another byte order")
     if version != VERSION:
@@ -218,7 +228,7 @@ def _table(path: str, data: memoryview, kind: str) -> dict[str, tuple[int, int, 
         raise broken("index file header fails its checksum")
     if found_kind.rstrip(b"\0") != kind.encode("utf-8"):
         found = found_kind.rstrip(b"\0").decode("utf-8", "replace")
-        raise broken(f"index file is of kind {found!r}, not {kind!r}")
+        raise IndexFileError(f"index file is of kind {found!r}, not {kind!r}", path, remedy=remedy)
     table = {}
     for name, offset, length, section_crc, _ in _ENTRY.iter_unpack(data[_HEADER.size : end]):
         text = name.rstrip(b"\0").decode("utf-8", "replace")
@@ -231,14 +241,15 @@ def _table(path: str, data: memoryview, kind: str) -> dict[str, tuple[int, int, 
 class Sections:
     """Read-only mapping of section name to its bytes, a view of the mapped file."""
 
-    def __init__(self, path: str, data: memoryview, table: dict[str, tuple[int, int, int]]):
+    def __init__(self, path: str, data: memoryview, table: dict[str, tuple[int, int, int]], remedy: str):
         self.path = path
         self._data = data
         self._table = table
+        self._remedy = remedy
 
     def __getitem__(self, name: str) -> memoryview:
         if name not in self._table:
-            raise IndexFileError(f"index file lacks its section {name!r}", self.path, remedy=_REMEDY)
+            raise IndexFileError(f"index file lacks its section {name!r}", self.path, remedy=self._remedy)
         offset, size, _ = self._table[name]
         return self._data[offset : offset + size]
 
@@ -261,7 +272,7 @@ class Sections:
         for name, (offset, size, crc) in self._table.items():
             if zlib.crc32(self._data[offset : offset + size]) != crc:
                 message = f"index file section {name!r} fails its checksum"
-                raise IndexFileError(message, self.path, remedy=_REMEDY)
+                raise IndexFileError(message, self.path, remedy=self._remedy)
 
     def release(self) -> None:
         """Let go of the memory of what was read so far; it is read again from the file if need be."""
