@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from memtree.analysis import tokens
 from memtree.bm25 import BM25
 from memtree.documents import Folder, JsonLines
 
@@ -292,3 +293,10 @@ def test_paths_of_bytes(tmp_path):
 def test_a_filter_id_is_named_as_given():
     with pytest.raises(ValueError, match="document id 9223372036854775808,"):
         small().search(["cat"], filter=np.array([2**63], np.uint64))
+
+
+def test_a_long_run_of_syllables_has_bigrams_where_the_page_says():
+    run = "가나다라마바사아자차" * 7
+    assert BM25.from_texts([run]).avgdl == 0
+    index = BM25.from_texts([run, "다른 글"], analyzer=lambda text: [*tokens(text).s, *tokens(text).b])
+    assert index.search("가나다라마바사아자차" * 8)[0].tolist() == [0]

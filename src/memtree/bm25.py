@@ -94,7 +94,11 @@ class BM25:
 
     @classmethod
     def from_texts(cls, texts, analyzer=None, **params) -> BM25:
-        """Index an iterable of str, each turned into tokens by `analyzer`."""
+        """Index an iterable of str, each turned into tokens by `analyzer`.
+
+        Without one, of more than 64 Hangul syllables in a row `memtree.analysis` makes bigrams (its ``b``), no tokens
+        (its ``s``): give such texts spaces, or an analyzer that returns both.
+        """
         self = cls(analyzer=analyzer, **params)
         texts = _arguments.several("texts", texts, "str")
         if analyzer is not None:
