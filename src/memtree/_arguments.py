@@ -74,6 +74,15 @@ def analysed(values: Any) -> list[Any]:
     return list(values)
 
 
+def columns(terms: Any, n_terms: int) -> list[int]:
+    """Term ids of an index without a vocabulary."""
+    found = [whole("a term of an index without a vocabulary", term) for term in terms]
+    for column in found:
+        if not 0 <= column < n_terms:
+            raise ValueError(f"term id {column} is not below the number of columns, {n_terms}")
+    return found
+
+
 def document_ids(ids: Any, collection: Any) -> list[int]:
     """Ids given one by one, or those that a mask of bool over all ids marks and that are in the collection."""
     n_ids = collection.n_rows

@@ -15,6 +15,9 @@ from memtree._merge import merge
 
 NONE = np.zeros(0, np.uint32)
 NO_IDS = np.zeros(0, np.int64)
+# Documents that come one by one are gathered in a segment of up to this size.
+TAIL_DOCS = 1024
+MAX_SEGMENTS = 16
 
 
 class Segment:
@@ -176,6 +179,39 @@ class Generation:
             if part:
                 parts[term] = parts.get(term, 0.0) + part
         return float(self.scores(terms, weights)[doc]), parts
+
+    def changed(self, gone, rows, tail):
+        """The next generation, and the rows of its last segment if more may join them.
+
+        Parameters
+        ----------
+        gone : sequence of int
+            Ids of documents that are there and go.
+        rows : list of (int, array of uint32)
+            Ids and tokens of those that come.
+        tail : list of (int, array of uint32)
+            As given back by the change before.
+        """
+        segments, removed, total = list(self.segments), set(gone), self.total
+        for doc in gone:
+            number, row = self.place(doc)
+            total -= segments[number].postings.doc_len(0)[row]
+            segments[number] = segments[number].without(row)
+        total += sum(len(tokens) for _, tokens in rows)
+        if rows:
+            if tail:
+                segments.pop()
+            tail = sorted([row for row in tail if row[0] not in removed] + rows, key=lambda row: row[0])
+            segments.append(from_rows(tail))
+        if len(tail) > TAIL_DOCS or (removed and not rows):
+            tail = []
+        n_docs, n_rows = self.n_docs + len(rows) - len(gone), max([self.n_rows, *(doc + 1 for doc, _ in rows)])
+        return Generation(segments, n_docs, total, n_rows, self._params, self.number + 1, self.holes), tail
+
+    def is_scattered(self) -> bool:
+        """Whether so many segments and removed rows slow down searches that one new segment is worth making."""
+        n_removed = sum(len(segment.removed) for segment in self.segments)
+        return len(self.segments) > MAX_SEGMENTS or n_removed > 4096 + self.n_docs // 64
 
     def compacted(self, n_terms: int) -> Generation:
         """The same in one segment, as wide as the vocabulary."""

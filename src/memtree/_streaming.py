@@ -99,8 +99,8 @@ class Builder:
 
     def _remedy(self, n_terms: int, lasting: int, n_read: int, total: int | None) -> str:
         """Advice on a budget that is enough, if the rest of the source is like what was read."""
-        # Never more new tokens a document than so far. A source of unknown length: ten times what was read.
-        wanted = n_terms * max(total, n_read) // n_read + 1 if total else 10 * n_terms
+        # Never more new tokens a document than so far; a source of unknown length may well have four times as many.
+        wanted = n_terms * max(total, n_read) // n_read + 1 if total else max(4 * n_terms, 2_000_000)
         # Tables that double are up to half empty; that of the analysed words takes up to a quarter of the room.
         bytes_a_token = 2 * lasting // n_terms + 1
         room = (wanted * bytes_a_token + (MAX_RUNS + 2) * RUN_PAGES) * 4 // 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 from array import array
-from collections import defaultdict
 from functools import partial
 
 import numpy as np
@@ -13,17 +12,12 @@ import numpy as np
 from memtree import _arguments, _segments, _stored
 from memtree._bm25 import Postings
 from memtree._filter import Filter
-from memtree._rows import indptr_of
+from memtree._reading import read_more, read_texts, read_tokens
 from memtree._segments import Generation, Segment
 from memtree._sparse import postings_of
 from memtree._streaming import write_index
-from memtree._token_ids import TokenIds
 from memtree._words import distinct
 from memtree.errors import IndexFileError
-
-# Documents that come one by one are gathered in a segment of up to this size.
-TAIL_DOCS = 1024
-MAX_SEGMENTS = 16
 
 
 class BM25:
@@ -53,10 +47,9 @@ class BM25:
     """
 
     def __init__(self, *, method="lucene", k1=1.2, b=0.75, delta=None, epsilon=0.25, analyzer=None):
-        self._params = {"method": method}
-        for name, value in (("k1", k1), ("b", b), ("delta", delta), ("epsilon", epsilon)):
-            is_default = name == "delta" and value is None
-            self._params[name] = None if is_default else _arguments.number(name, value)
+        self._params = {"method": method, "delta": None if delta is None else _arguments.number("delta", delta)}
+        for name, value in (("k1", k1), ("b", b), ("epsilon", epsilon)):
+            self._params[name] = _arguments.number(name, value)
         self._analyzer = _arguments.function("analyzer", analyzer)
         self._words: dict | None = {}
         self._stored_words = self._find = None
@@ -76,20 +69,8 @@ class BM25:
     def from_tokens(cls, documents, **params) -> BM25:
         """Index an iterable of token sequences; it is read once and not kept."""
         self = cls(**params)
-        words: defaultdict = defaultdict()
-        words.default_factory = words.__len__
-        indptr, tokens = array("q", [0]), array("I")
-        for document in _arguments.several("documents", documents, "token sequences"):
-            try:
-                if isinstance(document, (str, bytes, bytearray)):
-                    kind = type(document).__name__
-                    raise TypeError(f"must be a sequence of tokens, not one {kind}; from_texts takes texts")
-                tokens.extend(map(words.__getitem__, document))
-            except TypeError as error:
-                raise TypeError(f"document {len(indptr) - 1}: {error}") from error
-            indptr.append(len(tokens))
-        self._words = dict(words)
-        self._set_single(Postings.build(indptr, tokens, (0, len(words))))
+        postings, self._words = read_tokens(documents)
+        self._set_single(postings)
         return self
 
     @classmethod
@@ -104,17 +85,10 @@ class BM25:
         if analyzer is not None:
             analysed = (_arguments.analysed(analyzer(text)) for text in texts)
             return cls.from_tokens(analysed, analyzer=analyzer, **params)
-        ids = TokenIds()
-        for number, text in enumerate(texts):
-            try:
-                ids.add_text(text)
-            except TypeError as error:
-                raise TypeError(f"text {number}: {error}") from None
-        lengths, tokens = ids.take()
-        ids.forget()
+        postings, ids = read_texts(texts)
         # The dict of tokens is made when it is asked for; queries do with the table.
         self._stored_words, self._find = ids.vocabulary, ids.find
-        self._set_single(Postings.build(indptr_of(lengths), tokens, (0, len(ids))))
+        self._set_single(postings)
         return self
 
     @classmethod
@@ -258,20 +232,12 @@ class BM25:
         if find:
             terms = [find(word) for word in query]
         elif words is None:
-            return self._columns(query, n_terms), weights
+            return _arguments.columns(query, n_terms), weights
         else:
             terms = [words.get(word, -1) for word in query]
         if weights is not None:
             weights = [weight for term, weight in zip(terms, weights, strict=True) if 0 <= term < n_terms]
         return [term for term in terms if 0 <= term < n_terms], weights
-
-    def _columns(self, terms, n_terms) -> list:
-        """Term ids of an index without a vocabulary."""
-        columns = [_arguments.whole("a term of an index without a vocabulary", term) for term in terms]
-        for column in columns:
-            if not 0 <= column < n_terms:
-                raise ValueError(f"term id {column} is not below the number of columns, {n_terms}")
-        return columns
 
     def search(self, query, k=10, filter=None, weights=None, weight_mask=None):
         """Find the `k` best documents, exactly.
@@ -401,24 +367,14 @@ class BM25:
         """The tokens of documents as ids, new words numbered; on an error there are no new words."""
         words, before = self.vocabulary, self._generation
         n_words = 0 if words is None else len(words)
-        found: list[array] = []
         try:
-            for document in documents:
-                if isinstance(document, str):
-                    tokens = self._analyse(document, False)
-                else:
-                    tokens = _arguments.tokens(f"document {len(found)}", document)
-                if words is None:
-                    tokens = self._columns(tokens, before.segments[0].postings.n_terms)
-                else:
-                    tokens = [words.setdefault(word, len(words)) for word in tokens]
-                found.append(array("I", tokens))
+            analyse = partial(self._analyse, is_query=False)
+            return read_more(documents, analyse, words, before.segments[0].postings.n_terms)
         except BaseException:
             # Unless the source itself changed the index, which then needs them.
             while words is not None and self._generation is before and len(words) > n_words:
                 words.popitem()
             raise
-        return found
 
     def add(self, documents) -> np.ndarray:
         """Add documents (token sequences, or str to be analysed), all or none; gives their ids."""
@@ -459,32 +415,11 @@ class BM25:
     def _change(self, gone, rows):
         """Make the next generation."""
         now = self._generation
-        segments, n_docs, total = list(now.segments), now.n_docs, now.total
         for doc in gone:
-            place = now.place(doc) if doc >= 0 else None
-            if place is None:
+            if doc < 0 or now.place(doc) is None:
                 raise ValueError(f"there is no document {doc}")
-        removed = set(gone)
-        for doc in gone:
-            number, row = now.place(doc)
-            total -= segments[number].postings.doc_len(0)[row]
-            segments[number] = segments[number].without(row)
-        n_docs += len(rows) - len(gone)
-        total += sum(len(tokens) for _, tokens in rows)
-        if rows:
-            kept = [(doc, tokens) for doc, tokens in self._tail if doc not in removed]
-            if self._tail:
-                segments.pop()
-            self._tail = sorted(kept + rows, key=lambda row: row[0])
-            segments.append(_segments.from_rows(self._tail))
-            if len(self._tail) > TAIL_DOCS:
-                self._tail = []
-        elif removed and self._tail:
-            self._tail = []
-        n_rows = max([now.n_rows, *(doc + 1 for doc, _ in rows)])
-        n_removed = sum(len(segment.removed) for segment in segments)
-        self._generation = Generation(segments, n_docs, total, n_rows, self._params, now.number + 1, now.holes)
-        if self._params["method"] == "okapi" or len(segments) > MAX_SEGMENTS or n_removed > 4096 + n_docs // 64:
+        self._generation, self._tail = now.changed(gone, rows, self._tail)
+        if self._params["method"] == "okapi" or self._generation.is_scattered():
             self._compacted()
 
     def _compacted(self) -> Generation:
@@ -537,11 +472,10 @@ class BM25:
     def _of_parts(cls, parts, analyzer, path=None) -> BM25:
         params, postings, n_docs, holes, stored_words = _stored.read(parts, path)
         try:
-            self = cls(analyzer=analyzer, **params)
+            self = cls(**params)
         except (ValueError, TypeError) as error:
-            if analyzer is not None and not callable(analyzer):
-                raise
             raise IndexFileError(f"index file has no valid parameters: {error}", path) from None
+        self._analyzer = _arguments.function("analyzer", analyzer)
         self._words, self._stored_words = None, stored_words
         self._set_single(postings, n_docs, holes)
         return self
