@@ -47,6 +47,6 @@ def save(results: dict, path: Path) -> None:
             title="Top 10 by BM25: half of the queries rare words, half with frequent ones",
         )
         axes.grid(True, which="major", alpha=0.3)
-        axes.set_xlim(right=axes.get_xlim()[1] * 3)
+        axes.set_xlim(right=axes.get_xlim()[1] * 5)
         figure.savefig(path, metadata={"Date": None, "Creator": None})
         plt.close(figure)
