@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from changing import WORDS, change, changes, documents_of_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.bm25 import Oracle
@@ -9,8 +10,6 @@ from oracle.bm25 import Oracle
 from memtree.bm25 import BM25
 
 METHODS = ["lucene", "robertson", "atire", "okapi", "bm25+", "bm25l"]
-WORDS = ["회의", "도구", "cat", "dog", "가치관", "날씨", "b", "c"]
-documents_of_words = st.lists(st.sampled_from(WORDS), max_size=6)
 
 
 def equals_a_fresh_one(index, documents, method, query):
@@ -43,30 +42,18 @@ def equals_a_fresh_one(index, documents, method, query):
 @settings(max_examples=150, deadline=None)
 @given(
     start=st.lists(documents_of_words, max_size=6),
-    changes=st.lists(
-        st.tuples(st.sampled_from(["add", "add", "remove", "update", "compact"]), st.integers(0, 30), documents_of_words),
-        max_size=10,
-    ),
+    drawn=changes(10),
     query=st.lists(st.sampled_from(WORDS), max_size=4),
     method=st.sampled_from(METHODS),
 )
-def test_any_changes_in_any_variant(tmp_path_factory, start, changes, query, method):
+def test_any_changes_in_any_variant(tmp_path_factory, start, drawn, query, method):
     index = BM25.from_tokens(start, method=method)
     documents = dict(enumerate(start))
-    for what, number, tokens in changes:
-        if what == "add":
-            (new,) = index.add([tokens])
-            documents[int(new)] = tokens
-        elif what == "compact":
+    for kind, number, tokens in drawn:
+        if kind == "compact":
             assert index.matrix.sum() == sum(map(len, documents.values()))
-        elif documents:
-            doc = sorted(documents)[number % len(documents)]
-            if what == "remove":
-                index.remove([doc])
-                del documents[doc]
-            else:
-                index.update(doc, tokens)
-                documents[doc] = tokens
+        else:
+            change(index, documents, kind, number, tokens)
         equals_a_fresh_one(index, documents, method, query)
     path = tmp_path_factory.mktemp("index") / "saved"
     index.save(path)

@@ -6,14 +6,13 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
+from changing import WORDS, change, changes, documents_of_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.bm25 import Oracle
 
 from memtree.bm25 import BM25
 from memtree.errors import IndexFileError
-
-WORDS = ["회의", "도구", "cat", "dog", "가치관", "날씨", "b", "c"]
 
 
 def same(found, expected):
@@ -104,39 +103,20 @@ def test_b11_update():
     assert index.n_docs == 3
 
 
-operations = st.lists(
-    st.tuples(
-        st.sampled_from(["add", "add", "remove", "update", "compact"]),
-        st.integers(0, 30),
-        st.lists(st.sampled_from(WORDS), max_size=6),
-    ),
-    max_size=14,
-)
-
-
 @settings(max_examples=150, deadline=None)
 @given(
-    start=st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=8),
-    changes=operations,
+    start=st.lists(documents_of_words, max_size=8),
+    drawn=changes(14),
     query=st.lists(st.sampled_from(WORDS), max_size=4),
 )
-def test_b11_any_changes_equal_a_fresh_build(tmp_path_factory, start, changes, query):
+def test_b11_any_changes_equal_a_fresh_build(tmp_path_factory, start, drawn, query):
     index = BM25.from_tokens(start)
     documents = dict(enumerate(start))
-    for what, number, tokens in changes:
-        if what == "add":
-            (new,) = index.add([tokens])
-            documents[int(new)] = tokens
-        elif what == "compact":
+    for kind, number, tokens in drawn:
+        if kind == "compact":
             assert index.df.max(initial=0) <= max(len(documents), 0)
-        elif documents:
-            doc = sorted(documents)[number % len(documents)]
-            if what == "remove":
-                index.remove([doc])
-                del documents[doc]
-            else:
-                index.update(doc, tokens)
-                documents[doc] = tokens
+        else:
+            change(index, documents, kind, number, tokens)
         agrees(index, documents, query)
     oracle = Oracle(list(documents.values()))
     assert {w: int(index.df[t]) for w, t in index.vocabulary.items() if index.df[t]} == dict(oracle.df)
