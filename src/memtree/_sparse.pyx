@@ -136,57 +136,38 @@ cdef object frequencies(data):
 
 cdef object whole(values, str name):
     """Whole numbers as uint32, by a view where they have this size."""
-    cdef const uint8_t[::1] source
-    cdef uint32_t[::1] target
-    cdef uint32_t* out = NULL
-    cdef int64_t i, n = len(values)
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
         values = values.astype(np.float64)
     values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-    code = values.dtype.kind + str(values.dtype.itemsize)
-    if not n or code == "u4":
+    if not len(values) or values.dtype == np.uint32:
         return values.astype(np.uint32, copy=False)
-    if code == "i4":
+    if values.dtype == np.int32:
         made = values.view(np.uint32)
+        wrong = _convert(values, None)
     else:
-        made = target = np.empty(n, np.uint32)
-        out = &target[0]
-    source = values.view(np.uint8)
-    if code in ("b1", "u1"):
-        i = convert(<const uint8_t*>&source[0], n, out)
-    elif code == "i1":
-        i = convert(<const int8_t*>&source[0], n, out)
-    elif code == "u2":
-        i = convert(<const uint16_t*>&source[0], n, out)
-    elif code == "i2":
-        i = convert(<const int16_t*>&source[0], n, out)
-    elif code == "i4":
-        i = convert(<const int32_t*>&source[0], n, out)
-    elif code == "u8":
-        i = convert(<const uint64_t*>&source[0], n, out)
-    elif code == "i8":
-        i = convert(<const int64_t*>&source[0], n, out)
-    elif code == "f4":
-        i = convert(<const float*>&source[0], n, out)
-    else:
-        i = convert(<const double*>&source[0], n, out)
-    if i >= 0:
-        raise ValueError(f"{name} must be whole numbers from 0 to 4,294,967,295, not {values[i]}")
+        made = np.empty(len(values), np.uint32)
+        wrong = _convert(values.view(np.uint8) if values.dtype == bool else values, made)
+    if wrong >= 0:
+        raise ValueError(f"{name} must be whole numbers from 0 to 4,294,967,295, not {values[wrong]}")
     return made
 
 
-cdef int64_t convert(const number* values, int64_t n, uint32_t* out) noexcept nogil:
+def _convert(const number[::1] values, uint32_t[::1] out):
     """Copy them if there is where to; gives the place of the first that is no whole number of 32 bits, or -1."""
-    cdef int64_t i
+    cdef int64_t i, wrong = -1
     cdef number value
     cdef uint64_t most = (1 << 32) - 1
-    for i in range(n):
-        value = values[i]
-        if number is float or number is double:
-            if not 0 <= value < 4294967296.0 or value != <double><uint32_t>value:
-                return i
-        elif value < 0 or <uint64_t>value > most:
-            return i
-        if out:
-            out[i] = <uint32_t>value
-    return -1
+    cdef uint32_t* target = NULL if out is None else &out[0]
+    with nogil:
+        for i in range(values.shape[0]):
+            value = values[i]
+            if number is float or number is double:
+                if not 0 <= value < 4294967296.0 or value != <double><uint32_t>value:
+                    wrong = i
+                    break
+            elif value < 0 or <uint64_t>value > most:
+                wrong = i
+                break
+            if target:
+                target[i] = <uint32_t>value
+    return wrong
