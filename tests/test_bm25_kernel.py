@@ -412,6 +412,21 @@ def test_pruned_equals_exhaustive_on_random_collections(data):
         set_path()
 
 
+def test_weak_terms_count_beside_a_strong_one(path):
+    """Few documents pass, fewer hold the strong term: the others are told apart by the weak one."""
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(1, 30, 40_000)
+    tokens = np.zeros(lengths.sum(), np.uint32)
+    tokens[rng.random(len(tokens)) < 0.01] = 1
+    postings = Postings.build(np.append(0, np.cumsum(lengths)), tokens, (0, 2))
+    for seed in range(20):
+        allowed = np.flatnonzero(np.random.default_rng(seed).random(40_000) < 0.001)
+        postings.pruning = True
+        pruned = postings.search([0, 1], [3.0, 1e25], 10, allowed)
+        postings.pruning = False
+        same(postings.search([0, 1], [3.0, 1e25], 10, allowed), pruned)
+
+
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
 def test_filtered_ties_by_id(kind):
     postings = build([[0, 1]] * 20000, 2)

@@ -247,6 +247,9 @@ static int mt_few_left(const mt_query *q, const mt_span *v, int64_t total) {
     return cost < (float)total * (MT_COST_POSTING + MT_COST_HARVEST);
 }
 
+/* Whether to look only at the accumulators of a span's postings, as there are so few of them. */
+static inline int mt_is_sparse(int64_t total, uint32_t limit) { return total < limit / 8; }
+
 /* Scan all terms, which hold `total` postings in the span, in query order, and keep what is good enough. */
 static void mt_plain_span(const mt_query *q, mt_span *v, int64_t total, mt_scratch *s, mt_top *top) {
     const uint32_t limit = v->limit;
@@ -263,21 +266,18 @@ static void mt_plain_span(const mt_query *q, mt_span *v, int64_t total, mt_scrat
     }
     mt_admit(q, v, s);
     least = mt_least(q, top);
-    if (q->may_be_weak || total < limit / 8) {
+    if (q->may_be_weak || mt_is_sparse(total, limit)) {
         /* An accumulator is cleared as it is read: the second look at a document finds no match. */
         for (j = 0; j < q->n_terms; j++) {
             const mt_term *t = &q->terms[j];
-            for (i = t->lo; i < t->hi; i++) {
-                const uint32_t local = mt_local_id(t, i);
-                float sum;
-                if (local >= limit) continue;
-                sum = s->acc[local];
-                s->acc[local] = 0.0f;
-                if (q->may_be_weak ? !s->marks[local] : !(sum >= least)) continue;
-                s->marks[local] = 0;
-                mt_offer_sum(q, v, local, sum, top);
+            MT_EACH_POSTING({
+                const float sum = s->acc[id];
+                s->acc[id] = 0.0f;
+                if (q->may_be_weak ? !s->marks[id] : !(sum >= least)) continue;
+                s->marks[id] = 0;
+                mt_offer_sum(q, v, id, sum, top);
                 least = mt_least(q, top);
-            }
+            })
         }
     } else {
         const int64_t n = MT_COLLECT[mt_path](s->acc, (limit + 63) / 64 * 64, least, s->ids, s->values);

@@ -120,27 +120,32 @@ static void mt_add_postings(const mt_span *v, const mt_term *t, int64_t n, mt_sc
  * Returns how many remain. */
 static int64_t mt_complete(const mt_query *q, const mt_pruner *pr, const mt_span *v, int rows_first, int least,
                            int64_t n, mt_scratch *s) {
-    float left = pr->rest; /* what terms not yet looked up may add */
+    /* The terms in turn, and what those from each on may add: summed up, as what a strong one leaves of a difference may
+     * lack the weak ones. */
+    const mt_term *turns[MT_PRUNED_TERMS];
+    float left[MT_PRUNED_TERMS + 1];
     int64_t i, kept;
-    int turn, r;
+    int turn, r, n_turns = 0;
     for (turn = 0; turn < 2; turn++)
-        for (r = pr->n_rest - 1; r >= 0 && n > 0; r--) {
+        for (r = pr->n_rest - 1; r >= 0; r--) {
             const mt_term *t = &q->terms[pr->order[r]];
-            int bar;
-            if (t->lo == t->hi || (t->bounds->row != NULL) != (turn != rows_first)) continue;
-            if (t->bounds->row)
-                mt_add_levels(q, pr, v, t->row_number, n, s);
-            else
-                mt_add_postings(v, t, n, s);
-            left -= t->cap;
-            bar = mt_without(least, left * pr->scale);
-            for (i = kept = 0; i < n; i++) {
-                s->ids[kept] = s->ids[i];
-                s->bytes[kept] = s->bytes[i];
-                kept += s->bytes[i] >= bar;
-            }
-            n = kept;
+            if (t->lo < t->hi && (t->bounds->row != NULL) == (turn != rows_first)) turns[n_turns++] = t;
         }
+    left[n_turns] = 0.0f;
+    for (r = n_turns - 1; r >= 0; r--) left[r] = left[r + 1] + turns[r]->cap;
+    for (r = 0; r < n_turns && n > 0; r++) {
+        const int bar = mt_without(least, left[r + 1] * pr->scale);
+        if (turns[r]->bounds->row)
+            mt_add_levels(q, pr, v, turns[r]->row_number, n, s);
+        else
+            mt_add_postings(v, turns[r], n, s);
+        for (i = kept = 0; i < n; i++) {
+            s->ids[kept] = s->ids[i];
+            s->bytes[kept] = s->bytes[i];
+            kept += s->bytes[i] >= bar;
+        }
+        n = kept;
+    }
     return n;
 }
 
@@ -246,7 +251,8 @@ static mt_plan mt_choose(const mt_query *q, mt_pruner *pr, const mt_span *v, flo
     const float total = (float)pr->total, listed = (float)pr->listed;
     float scan, each, by_rows, by_postings;
     int j;
-    scan = pr->total < limit / 8 ? total * MT_COST_SPARSE : total * MT_COST_POSTING + share * MT_COST_COLLECT[mt_path];
+    scan = mt_is_sparse(pr->total, v->limit) ? total * MT_COST_SPARSE
+                                             : total * MT_COST_POSTING + share * MT_COST_COLLECT[mt_path];
     by_rows = listed * MT_COST_BYTE + share * (MT_COST_SIFT[mt_path] + (float)pr->n_rows * MT_COST_ROW[mt_path]) +
               expected * MT_COST_SCORE + found * MT_COST_LEVEL;
     by_postings = mt_choose_rest(q, pr, bar, share) + expected * MT_COST_SCORE + found * MT_COST_LEVEL;
@@ -309,10 +315,8 @@ static int64_t mt_find_by_postings(const mt_query *q, mt_pruner *pr, mt_span *v,
 /* The same from the documents that the filter leaves. */
 static int64_t mt_find_each(const mt_query *q, mt_pruner *pr, const mt_span *v, int least, mt_scratch *s) {
     const int64_t n = mt_list_span(q, v, s);
-    int j;
     memset(s->bytes, 0, (size_t)n);
     pr->n_rest = (int)q->n_terms;
-    for (j = 0, pr->rest = 0.0f; j < q->n_terms; j++) pr->rest += q->terms[j].cap;
     return mt_complete(q, pr, v, 0, least, n, s);
 }
 
