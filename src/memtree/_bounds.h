@@ -44,40 +44,27 @@ static inline void mt_fetch_levels(const mt_term *t) {
     for (i = 0; i < t->df && i < MT_FETCHED; i += 64) mt_prefetch(t->bounds->levels + i);
 }
 
+/* Write the level of each posting, and if there is a row, of each document. */
 static void mt_fill_levels(const mt_postings *p, mt_term *t, mt_bounds *b) {
-    const float unit = b->most / MT_POSTING_LEVELS;
+    const float unit = b->most / MT_POSTING_LEVELS, steps = (MT_LEVELS - 1) / b->most;
     int64_t w, i;
+    int level;
+    for (level = 0; level < MT_LEVELS; level++) b->level[level] = b->most * (float)level / (MT_LEVELS - 1);
+    b->level[MT_LEVELS - 1] = b->most;
     t->lo = t->hi = 0;
-    for (w = 0; w < p->n_windows; w += t->span >> MT_WINDOW_BITS) {
+    for (w = 0; w < p->n_windows; w++) {
+        uint8_t *row = b->row ? b->row + w * MT_ROW : NULL;
         mt_seek(t, w);
         for (i = t->lo; i < t->hi; i++) {
-            const uint64_t doc = ((uint64_t)w << MT_WINDOW_BITS) + mt_local_id(t, i);
+            const uint32_t local = mt_local_id(t, i);
+            const uint64_t doc = ((uint64_t)w << MT_WINDOW_BITS) + local;
             float f;
-            int level;
             if (doc >= (uint64_t)p->n_docs) continue;
             f = mt_factor(p, t->norms, t->pos0 + i, (uint32_t)doc);
             level = (int)(f / unit);
             level += (float)level * unit < f;
             b->levels[i] = (uint8_t)(level < MT_POSTING_LEVELS ? level : MT_POSTING_LEVELS);
-        }
-    }
-}
-
-static void mt_fill_row(const mt_postings *p, mt_term *t, mt_bounds *b) {
-    const float steps = (MT_LEVELS - 1) / b->most;
-    int64_t w, i;
-    int level;
-    for (level = 0; level < MT_LEVELS; level++) b->level[level] = b->most * (float)level / (MT_LEVELS - 1);
-    b->level[MT_LEVELS - 1] = b->most;
-    for (w = 0; w < p->n_windows; w++) {
-        uint8_t *row = b->row + w * MT_ROW;
-        mt_seek(t, w);
-        for (i = t->lo; i < t->hi; i++) {
-            uint32_t local = mt_local_id(t, i);
-            uint64_t doc = ((uint64_t)w << MT_WINDOW_BITS) + local;
-            float f;
-            if (local >= MT_WINDOW || doc >= (uint64_t)p->n_docs) continue;
-            f = mt_factor(p, t->norms, t->pos0 + i, (uint32_t)doc);
+            if (!row) continue;
             level = (int)(f * steps);
             while (level < MT_LEVELS - 1 && (level == 0 || b->level[level] < f)) level++;
             row[mt_row_byte(local)] |= (uint8_t)(level << (local >> 4 & 4));
@@ -112,16 +99,15 @@ static mt_bounds *mt_measure_term(const mt_postings *p, mt_term *t, int with_row
         if (t->ids16) b->window_most[w] = most;
         if (most > b->most) b->most = most;
     }
-    b->levels = (uint8_t *)b + head + row;
-    if (b->most > 0.0f) mt_fill_levels(p, t, b);
     b->rank[0] = b->most / shrunk;
     for (step = MT_STEPS - 1; step >= 0 && rank < MT_RANKS; step--)
         for (seen += counts[step]; rank < MT_RANKS && seen >= RANKS[rank]; rank++)
             b->rank[rank] = (float)step / MT_STEPS / shrunk;
-    if (with_row && b->most > 0.0f) {
+    b->levels = (uint8_t *)b + head + row;
+    if (b->most > 0.0f) {
         /* Aligned, so that no load crosses a cache line. */
-        b->row = (uint8_t *)(((uintptr_t)b + head + 63) & ~(uintptr_t)63);
-        mt_fill_row(p, t, b);
+        if (with_row) b->row = (uint8_t *)(((uintptr_t)b + head + 63) & ~(uintptr_t)63);
+        mt_fill_levels(p, t, b);
     }
     b->most *= grown;
     for (step = 0; step < MT_LEVELS; step++) b->level[step] *= grown;

@@ -4,53 +4,8 @@
 
 #include "_bounds.h"
 
-/* One loop for one width of ids. The table covers nearly all postings; the rest is worked out apart. ADD takes the
- * id and the saturation. */
-#define MT_SCAN_LOOP(ID_TYPE, IDS, ADD)                                                                        \
-    {                                                                                                          \
-        const ID_TYPE *ids = IDS;                                                                              \
-        for (i = lo; i < hi; i++) {                                                                            \
-            uint32_t id = ids[i] & mask, f = tf[i];                                                          \
-            if (MT_UNLIKELY(id >= limit)) continue;                                                            \
-            if (MT_UNLIKELY(f >= MT_TABLE_TF))                                                                 \
-                ADD(id, mt_slow_factor(p, norms, pos0 + i, (uint32_t)doc0 + id))                               \
-            else                                                                                               \
-                ADD(id, factor[(uint32_t)code[id] * MT_TABLE_TF + f])                                          \
-        }                                                                                                      \
-    }
-
-/* The postings [lo, hi) of a span that starts with document `doc0`; ids from `limit` on are corrupt and skipped. */
-#define MT_SCAN(ADD)                                                                                           \
-    {                                                                                                          \
-        const mt_norms *norms = t->norms;                                                                      \
-        const uint16_t *MT_RESTRICT code = norms->code + doc0;                                                 \
-        const float *MT_RESTRICT factor = norms->factor;                                                       \
-        const uint8_t *MT_RESTRICT tf = t->tf;                                                                 \
-        const int64_t pos0 = t->pos0, lo = t->lo, hi = t->hi;                                                  \
-        const uint32_t mask = t->span - 1;                                                                     \
-        int64_t i;                                                                                             \
-        if (MT_UNLIKELY(!norms->coded)) {                                                                      \
-            for (i = lo; i < hi; i++) {                                                                        \
-                uint32_t id = mt_local_id(t, i);                                                               \
-                if (id < limit) ADD(id, mt_factor(p, norms, pos0 + i, (uint32_t)doc0 + id))                    \
-            }                                                                                                  \
-        } else if (t->ids32) {                                                                                 \
-            MT_SCAN_LOOP(uint32_t, t->ids32, ADD)                                                              \
-        } else {                                                                                               \
-            MT_SCAN_LOOP(uint16_t, t->ids16, ADD)                                                              \
-        }                                                                                                      \
-    }
-
-/* acc[id] += coef * saturation for the term's postings in the span. */
-static void mt_scan(const mt_postings *p, const mt_term *t, int64_t doc0, uint32_t limit, float *MT_RESTRICT acc) {
-    const float coef = t->coef;
-#define MT_ADD(ID, FACTOR) acc[ID] += coef * (FACTOR);
-    MT_SCAN(MT_ADD)
-#undef MT_ADD
-}
-
-/* Do something with each posting i of the span, and its `id` within it. */
-#define MT_EACH_POSTING(...)                                                                                  \
+/* Do something with each posting i of the span, and its `id` within it; ids from `limit` on are corrupt and skipped. */
+#define MT_EACH_POSTING(...)                                                                                   \
     {                                                                                                          \
         const uint16_t *ids16 = t->ids16;                                                                      \
         const uint32_t *ids32 = t->ids32, mask = t->span - 1;                                                  \
@@ -70,6 +25,27 @@ static void mt_scan(const mt_postings *p, const mt_term *t, int64_t doc0, uint32
             }                                                                                                  \
         }                                                                                                      \
     }
+
+/* acc[id] += coef * saturation for the term's postings in the span that starts with document `doc0`. */
+static void mt_scan(const mt_postings *p, const mt_term *t, int64_t doc0, uint32_t limit, float *MT_RESTRICT acc) {
+    const mt_norms *norms = t->norms;
+    const uint16_t *MT_RESTRICT code = norms->code + doc0;
+    const float *MT_RESTRICT factor = norms->factor;
+    const uint8_t *MT_RESTRICT tf = t->tf;
+    const float coef = t->coef;
+    const int64_t pos0 = t->pos0;
+    if (MT_UNLIKELY(!norms->coded))
+        MT_EACH_POSTING({ acc[id] += coef * mt_factor(p, norms, pos0 + i, (uint32_t)doc0 + id); })
+    else
+        /* The table covers nearly all postings; the rest is worked out apart. */
+        MT_EACH_POSTING({
+            const uint32_t f = tf[i];
+            if (MT_UNLIKELY(f >= MT_TABLE_TF))
+                acc[id] += coef * mt_slow_factor(p, norms, pos0 + i, (uint32_t)doc0 + id);
+            else
+                acc[id] += coef * factor[(uint32_t)code[id] * MT_TABLE_TF + f];
+        })
+}
 
 /* The same in bytes that saturate: sums[id] += what the posting's level stands for, which is never too little. */
 static void mt_scan_bytes(const mt_term *t, uint32_t limit, uint8_t *MT_RESTRICT sums) {
